@@ -1,0 +1,76 @@
+package offsetmap
+
+import "fmt"
+
+// Write is what a plan does to the Connect offset of one source partition: set
+// it to M, or clear it. There is no way to write anything else, least of all a
+// negative number.
+//
+// The zero value is no write, and is not valid in a plan.
+//
+// In JSON a Write is what the Connect REST API takes as an offset:
+// {"offset": M} to set, null to clear.
+type Write struct {
+	kind writeKind
+	m    SourceOffset
+}
+
+type writeKind uint8
+
+const (
+	writeNone writeKind = iota
+	writeSet
+	writeClear
+)
+
+// Write turns the next offset C into what Connect must hold so that
+// MirrorMaker 2 goes on at exactly C:
+//
+//	C > 0  set M = C - 1
+//	C = 0  clear: MirrorSourceConnector.alterOffsets refuses -1, and without a
+//	       stored offset the consumer starts by its reset rule, which must then
+//	       be earliest, with the log start still at 0 (KAFKA-13988, KAFKA-15177)
+//	none   an ErrOffset
+//
+// This is the one place where C becomes M.
+func (c NextOffset) Write() (Write, error) {
+	v, ok := c.Value()
+	switch {
+	case !ok:
+		return Write{}, fmt.Errorf("%w: none has no source offset", ErrOffset)
+	case v == 0:
+		return Write{kind: writeClear}, nil
+	default:
+		return Write{kind: writeSet, m: SourceOffset{^(v - 1)}}, nil
+	}
+}
+
+// Restore returns the write that puts a stored offset back as it was: set for
+// a number, clear for none.
+func (m SourceOffset) Restore() Write {
+	if m.IsNone() {
+		return Write{kind: writeClear}
+	}
+	return Write{kind: writeSet, m: m}
+}
+
+// IsClear reports whether w removes the stored offset.
+func (w Write) IsClear() bool { return w.kind == writeClear }
+
+// IsZero reports whether w is the zero value, which writes nothing.
+func (w Write) IsZero() bool { return w.kind == writeNone }
+
+// Result returns what Connect shows after w: M, or none after a clear.
+func (w Write) Result() SourceOffset { return w.m }
+
+// String returns "set 999", "clear" or "none".
+func (w Write) String() string {
+	switch w.kind {
+	case writeSet:
+		return "set " + w.m.String()
+	case writeClear:
+		return "clear"
+	default:
+		return "none"
+	}
+}
