@@ -1,6 +1,10 @@
 package offsetmap
 
-import "fmt"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
 
 // Write is what a plan does to the Connect offset of one source partition: set
 // it to M, or clear it. There is no way to write anything else, least of all a
@@ -73,4 +77,38 @@ func (w Write) String() string {
 	default:
 		return "none"
 	}
+}
+
+// MarshalJSON writes {"offset": M}, or null for a clear. The zero value is an
+// error: Connect would take an absent offset for a deletion.
+func (w Write) MarshalJSON() ([]byte, error) {
+	switch w.kind {
+	case writeSet:
+		return append(append([]byte(`{"offset":`), marshal(w.m.inverted)...), '}'), nil
+	case writeClear:
+		return []byte("null"), nil
+	default:
+		return nil, fmt.Errorf("%w: a write that writes nothing", ErrOffset)
+	}
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and nothing else.
+func (w *Write) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*w = Write{kind: writeClear}
+		return nil
+	}
+	var v struct {
+		Offset SourceOffset `json:"offset"`
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&v); err != nil {
+		return err
+	}
+	if v.Offset.IsNone() {
+		return fmt.Errorf(`%w: %s is neither {"offset": M} nor null`, ErrOffset, b)
+	}
+	*w = Write{kind: writeSet, m: v.Offset}
+	return nil
 }

@@ -1,0 +1,272 @@
+package offsetmap
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Canonical returns the one form of a JSON text that digests are taken over:
+//
+//   - no white space
+//   - the members of an object sorted by the bytes of their names, none twice
+//   - numbers are integers of 64 bits, in decimal, without "-0", fraction or
+//     exponent (so the form is not RFC 8785, which knows doubles only)
+//   - strings in ASCII: \" and \\ escaped, \b \f \n \r \t by letter, everything
+//     else below U+0020 or above U+007E as \uXXXX with lower-case hex digits,
+//     pairs of surrogates above U+FFFF; U+007F as itself
+//
+// Python writes the same bytes with
+//
+//	json.dumps(x, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+//
+// A text that has no such form is refused, with the place in it.
+func Canonical(src []byte) ([]byte, error) {
+	if !utf8.Valid(src) {
+		return nil, errors.New("not valid UTF-8")
+	}
+	if !json.Valid(src) {
+		var v any
+		return nil, fmt.Errorf("not valid JSON: %w", json.Unmarshal(src, &v))
+	}
+	c := canonicalizer{src: src}
+	return c.value(make([]byte, 0, len(src)))
+}
+
+// Digest returns "sha256:" and the hex SHA-256 of the canonical form of src.
+func Digest(src []byte) (string, error) {
+	c, err := Canonical(src)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(c)
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// canonicalizer walks a text that is known to be valid JSON.
+type canonicalizer struct {
+	src   []byte
+	pos   int
+	place []string // names and indexes down to here, for errors
+	sort  []byte   // scratch for objects whose members are out of order
+}
+
+type member struct{ name, start, end int } // offsets into dst: name ends where its ':' begins
+
+func (c *canonicalizer) errorf(format string, args ...any) error {
+	return &PlaceError{Place: joinPlace(c.place), Problem: fmt.Sprintf(format, args...)}
+}
+
+func (c *canonicalizer) space() byte {
+	for {
+		switch b := c.src[c.pos]; b {
+		case ' ', '\t', '\n', '\r':
+			c.pos++
+		default:
+			return b
+		}
+	}
+}
+
+func (c *canonicalizer) value(dst []byte) ([]byte, error) {
+	switch c.space() {
+	case '{':
+		return c.object(dst)
+	case '[':
+		return c.array(dst)
+	case '"':
+		return appendString(dst, c.token()), nil
+	case 't', 'f', 'n':
+		n := 4
+		if c.src[c.pos] == 'f' {
+			n = 5
+		}
+		dst = append(dst, c.src[c.pos:c.pos+n]...)
+		c.pos += n
+		return dst, nil
+	default:
+		return c.number(dst)
+	}
+}
+
+func (c *canonicalizer) number(dst []byte) ([]byte, error) {
+	start := c.pos
+	for c.pos < len(c.src) && bytes.IndexByte([]byte("+-.eE0123456789"), c.src[c.pos]) >= 0 {
+		c.pos++
+	}
+	text := c.src[start:c.pos]
+	if _, err := strconv.ParseInt(string(text), 10, 64); err != nil || string(text) == "-0" {
+		return nil, c.errorf("number %s is not an integer of 64 bits", text)
+	}
+	return append(dst, text...), nil
+}
+
+// token returns the string token at pos, quotes included.
+func (c *canonicalizer) token() []byte {
+	start := c.pos
+	for c.pos++; c.src[c.pos] != '"'; c.pos++ {
+		if c.src[c.pos] == '\\' {
+			c.pos++
+		}
+	}
+	c.pos++
+	return c.src[start:c.pos]
+}
+
+func (c *canonicalizer) array(dst []byte) ([]byte, error) {
+	dst = append(dst, '[')
+	c.pos++
+	for i := 0; c.space() != ']'; i++ {
+		if c.src[c.pos] == ',' {
+			c.pos++
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		c.place = append(c.place, "["+strconv.Itoa(i)+"]")
+		var err error
+		if dst, err = c.value(dst); err != nil {
+			return nil, err
+		}
+		c.place = c.place[:len(c.place)-1]
+	}
+	c.pos++
+	return append(dst, ']'), nil
+}
+
+func (c *canonicalizer) object(dst []byte) ([]byte, error) {
+	dst = append(dst, '{')
+	c.pos++
+	var few [24]member
+	members, sorted := few[:0], true
+	for c.space() != '}' {
+		if c.src[c.pos] == ',' {
+			c.pos++
+			c.space()
+		}
+		if len(members) > 0 {
+			dst = append(dst, ',')
+		}
+		m := member{start: len(dst)}
+		dst = appendString(dst, c.token())
+		m.name = len(dst)
+		c.space()
+		c.pos++ // the colon
+		dst = append(dst, ':')
+		c.place = append(c.place, unquote(dst[m.start:m.name]))
+		if n := len(members); n > 0 {
+			switch last := members[n-1]; compareNames(dst[last.start:last.name], dst[m.start:m.name]) {
+			case 0:
+				return nil, c.errorf("the member stands twice")
+			case 1:
+				sorted = false
+			}
+		}
+		var err error
+		if dst, err = c.value(dst); err != nil {
+			return nil, err
+		}
+		c.place = c.place[:len(c.place)-1]
+		m.end = len(dst)
+		members = append(members, m)
+	}
+	c.pos++
+	if !sorted {
+		if err := c.reorder(dst, members); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+func (c *canonicalizer) reorder(dst []byte, members []member) error {
+	first := members[0].start
+	c.sort = append(c.sort[:0], dst[first:]...)
+	at := func(from, to int) []byte { return c.sort[from-first : to-first] }
+	name := func(m member) []byte { return at(m.start, m.name) }
+	slices.SortFunc(members, func(a, b member) int { return compareNames(name(a), name(b)) })
+	dst = dst[:first]
+	for i, m := range members {
+		if i > 0 {
+			if bytes.Equal(name(m), name(members[i-1])) {
+				c.place = append(c.place, unquote(name(m)))
+				return c.errorf("the member stands twice")
+			}
+			dst = append(dst, ',')
+		}
+		dst = append(dst, at(m.start, m.end)...)
+	}
+	return nil
+}
+
+// compareNames orders two canonical string tokens by the bytes of what they say.
+func compareNames(a, b []byte) int {
+	if bytes.IndexByte(a, '\\') < 0 && bytes.IndexByte(b, '\\') < 0 {
+		// Without the quotes: '"' sorts above ' ' and '!'.
+		return bytes.Compare(a[1:len(a)-1], b[1:len(b)-1])
+	}
+	return strings.Compare(unquote(a), unquote(b))
+}
+
+// unquote returns what a valid string token says.
+func unquote(token []byte) string {
+	if bytes.IndexByte(token, '\\') < 0 {
+		return string(token[1 : len(token)-1])
+	}
+	var s string
+	_ = json.Unmarshal(token, &s)
+	return s
+}
+
+// appendString appends the canonical form of a JSON string token.
+func appendString(dst, token []byte) []byte {
+	plain := true
+	for _, b := range token[1 : len(token)-1] {
+		if b == '\\' || b < 0x20 || b > 0x7e {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return append(dst, token...)
+	}
+	s := unquote(token)
+	const hexDigits = "0123456789abcdef"
+	unit := func(u uint16) {
+		dst = append(dst, '\\', 'u', hexDigits[u>>12], hexDigits[u>>8&15], hexDigits[u>>4&15], hexDigits[u&15])
+	}
+	dst = append(dst, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r == '\b':
+			dst = append(dst, '\\', 'b')
+		case r == '\f':
+			dst = append(dst, '\\', 'f')
+		case r == '\n':
+			dst = append(dst, '\\', 'n')
+		case r == '\r':
+			dst = append(dst, '\\', 'r')
+		case r == '\t':
+			dst = append(dst, '\\', 't')
+		case r >= 0x20 && r <= 0x7f:
+			dst = append(dst, byte(r))
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			unit(uint16(hi))
+			unit(uint16(lo))
+		default:
+			unit(uint16(r))
+		}
+	}
+	return append(dst, '"')
+}

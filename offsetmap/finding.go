@@ -1,0 +1,186 @@
+package offsetmap
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity says what a finding means for the migration.
+type Severity string
+
+const (
+	Block Severity = "block" // nothing goes on
+	Warn  Severity = "warn"  // goes on, stands in the plan
+	Info  Severity = "info"
+)
+
+// Acceptable says whether and how precisely a person can accept a finding that
+// blocks.
+type Acceptable string
+
+const (
+	// Never: no acceptance helps.
+	Never Acceptable = "never"
+	// Exact: the acceptance repeats the finding's whole scope, count included.
+	// What can lose records is accepted in no other way.
+	Exact Acceptable = "exact"
+	// ByScope: the acceptance names the scope, its topic, or "*".
+	ByScope Acceptable = "scope"
+)
+
+// Finding is one thing that a check found, or that it could not find out.
+type Finding struct {
+	Check      string     `json:"check"` // id, such as "source/offset-expired"
+	Severity   Severity   `json:"severity"`
+	Scope      string     `json:"scope"`  // what it is about: "orders-0", "orders-0:200", "" for the whole migration
+	Detail     string     `json:"detail"` // what was found, with values
+	Acceptable Acceptable `json:"acceptable"`
+	// Unmade says that the check could not be made. Unknown is not fine: an
+	// unmade check blocks like a failed one.
+	Unmade bool `json:"unmade"`
+	// Accepted says by whom and why a blocking finding was let through; its
+	// Severity is then Warn.
+	Accepted *Acceptance `json:"accepted"`
+}
+
+// Acceptance lets one blocking finding through, by name and with a reason.
+type Acceptance struct {
+	Check  string `json:"check"`
+	Scope  string `json:"scope"`
+	Reason string `json:"reason"`
+	By     string `json:"by"`
+}
+
+// Compare orders findings by severity (block first), check, scope and detail.
+// Scopes that name partitions are ordered by partition number.
+func (f Finding) Compare(o Finding) int {
+	return cmp.Or(
+		cmp.Compare(severityRank(f.Severity), severityRank(o.Severity)),
+		strings.Compare(f.Check, o.Check),
+		compareScope(f.Scope, o.Scope),
+		strings.Compare(f.Detail, o.Detail),
+	)
+}
+
+func severityRank(s Severity) int { return slices.Index([]Severity{Block, Warn, Info}, s) }
+
+func compareScope(a, b string) int {
+	ta, errA := ParseTopicPartition(withoutCount(a))
+	tb, errB := ParseTopicPartition(withoutCount(b))
+	if errA == nil && errB == nil {
+		return cmp.Or(ta.Compare(tb), strings.Compare(a, b))
+	}
+	return strings.Compare(a, b)
+}
+
+func withoutCount(scope string) string {
+	s, _, _ := strings.Cut(scope, ":")
+	return s
+}
+
+// String returns one line: "block source/offset-expired orders-0:200: detail".
+func (f Finding) String() string {
+	s := string(f.Severity) + " " + f.Check
+	if f.Scope != "" {
+		s += " " + f.Scope
+	}
+	s += ": " + f.Detail
+	if f.Accepted != nil {
+		s += fmt.Sprintf(" (accepted by %s: %s)", f.Accepted.By, f.Accepted.Reason)
+	}
+	return s
+}
+
+// covers reports whether a lets f through.
+func (a Acceptance) covers(f Finding) bool {
+	if a.Check != f.Check {
+		return false
+	}
+	switch f.Acceptable {
+	case Exact:
+		return a.Scope == f.Scope
+	case ByScope:
+		if a.Scope == f.Scope || a.Scope == "*" || a.Scope == withoutCount(f.Scope) {
+			return true
+		}
+		tp, err := ParseTopicPartition(withoutCount(f.Scope))
+		return err == nil && a.Scope == tp.Topic
+	default:
+		return false
+	}
+}
+
+// Accept lets through what the acceptances cover: a covered blocking finding
+// becomes a warning that names its acceptance. An acceptance that covers
+// nothing is a finding of its own, a warning: it may be a typing error, or a
+// count that has moved. The result is sorted; the input is not changed.
+func Accept(findings []Finding, acceptances []Acceptance) []Finding {
+	out := make([]Finding, 0, len(findings))
+	used := make([]bool, len(acceptances))
+	for _, f := range findings {
+		for i, a := range acceptances {
+			if f.Accepted != nil {
+				if *f.Accepted == a {
+					used[i] = true
+				}
+				continue
+			}
+			if f.Severity == Block && a.covers(f) {
+				f.Severity, f.Accepted, used[i] = Warn, &a, true
+			}
+		}
+		out = append(out, f)
+	}
+	for i, a := range acceptances {
+		if !used[i] {
+			out = append(out, Finding{
+				Check: "plan/acceptance-unused", Severity: Warn, Scope: a.Scope, Acceptable: Never,
+				Detail: fmt.Sprintf("the acceptance of %s for %q by %s covers no finding", a.Check, a.Scope, a.By),
+			})
+		}
+	}
+	slices.SortStableFunc(out, Finding.Compare)
+	return out
+}
+
+// BlockedError says that nothing goes on, and why: every finding that blocks,
+// not the first.
+type BlockedError struct {
+	Findings []Finding // sorted, all of Severity Block
+}
+
+// Blocked returns a *BlockedError over the findings that block, or nil when
+// none does.
+func Blocked(findings []Finding) error {
+	var blocks []Finding
+	for _, f := range findings {
+		if f.Severity == Block {
+			blocks = append(blocks, f)
+		}
+	}
+	if len(blocks) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(blocks, Finding.Compare)
+	return &BlockedError{Findings: blocks}
+}
+
+// Error lists every finding on a line of its own.
+func (e *BlockedError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "blocked by %d %s", len(e.Findings), plural(len(e.Findings), "finding"))
+	for _, f := range e.Findings {
+		b.WriteString("\n  ")
+		b.WriteString(strings.TrimPrefix(f.String(), string(Block)+" "))
+	}
+	return b.String()
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
