@@ -1,0 +1,74 @@
+package engine
+
+import "github.com/flinkmm2/flinkmm2/offsetmap"
+
+// apply decides for Apply and Verify: check, write what is still the backup,
+// leave what is already the plan's, refuse anything else.
+func (d *decider) apply(goal Goal) Decision {
+	if goal == Apply {
+		d.expiry()
+	}
+	h, journal := known(d, d.seen.History, "journal/unreadable", "journal")
+	switch {
+	case !journal:
+	case h.RolledBack:
+		d.find(Moved, "journal/rolled-back", "", "the plan was rolled back; going forward again needs a new plan")
+	case h.StartEnds != nil || h.Resumed:
+		d.find(Moved, "journal/started", "", "the plan was started; applying it again would turn the clock back")
+	}
+	d.clusters()
+	d.config()
+	tasks := d.stopped()
+	d.partitions()
+	diff, read := d.stored()
+	if journal && !h.Planned {
+		// Without the plan's own journal nothing says that it was not started. A
+		// connector that ran with C = end leaves no trace in the offsets.
+		d.ends("target/ends-moved", "when the plan was made", func(r offsetmap.Row) offsetmap.NextOffset { return r.TargetEnd })
+		d.inactive()
+	}
+	if d.refused() || !read {
+		return d.refusal()
+	}
+	if tasks > 0 {
+		return Decision{Act: AwaitTasks}
+	}
+	if diff.Equal() {
+		return Decision{Act: Done}
+	}
+	if goal == Verify {
+		for _, r := range diff.Only(offsetmap.AsBackup) {
+			d.find(Moved, "offsets/not-applied", r.TopicPartition.String(), "%s; the plan is not applied", r)
+		}
+		return d.refusal()
+	}
+	if d.everRan() && !d.seen.Settled {
+		return Decision{Act: Settle}
+	}
+	writes := make([]Change, 0, len(d.plan.Body.Rows))
+	at := rowsByPartition(d.plan)
+	for _, r := range diff.Only(offsetmap.AsBackup) {
+		writes = append(writes, Change{r.TopicPartition, at[r.TopicPartition].Write})
+	}
+	return Decision{Act: Write, Writes: writes}
+}
+
+// inactive demands that the connector has written no topic, as far as the
+// worker tracks that.
+func (d *decider) inactive() {
+	active, ok := d.seen.Active.Get()
+	switch {
+	case ok && len(active) > 0:
+		d.find(Moved, "connector/active-topics", "", "the connector has written to %v, so it has run, and no journal of this plan says when", active)
+	case !ok && !d.seen.Active.IsAbsent():
+		d.find(Unknown, "connector/active-topics", "", "the topics that the connector has written could not be found out: %v", d.seen.Active.Err())
+	}
+}
+
+func rowsByPartition(p *offsetmap.Plan) map[offsetmap.TopicPartition]offsetmap.Row {
+	out := make(map[offsetmap.TopicPartition]offsetmap.Row, len(p.Body.Rows))
+	for _, r := range p.Body.Rows {
+		out[r.TopicPartition] = r
+	}
+	return out
+}

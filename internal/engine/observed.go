@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// Goal is what the caller wants to reach.
+type Goal string
+
+const (
+	Apply    Goal = "apply"    // Connect holds the plan's offsets, the connector stays STOPPED
+	Verify   Goal = "verify"   // the same, but nothing may be written for it
+	Start    Goal = "start"    // the connector runs from the plan's offsets
+	Rollback Goal = "rollback" // Flink can go on: as it was, or from C'
+)
+
+// Observed is what was seen of the world at one moment.
+type Observed struct {
+	Now time.Time
+
+	SourceID   offsetmap.Fact[string] // cluster ids, asked of the brokers themselves
+	TargetID   offsetmap.Fact[string]
+	ProducerID offsetmap.Fact[string] // the cluster that the data producer reaches
+
+	Connector offsetmap.Fact[Connector] // absent: the worker has no such connector
+	Config    offsetmap.Fact[string]    // digest of its config
+	Stored    offsetmap.Fact[Stored]    // its Connect offsets
+	// Settled says that Stored was read twice, further apart than the worker's
+	// flush timeout, with no task in between, and did not move.
+	Settled bool
+
+	// Measured holds every partition of the plan's topics, measured freshly.
+	Measured offsetmap.Fact[map[offsetmap.TopicPartition]offsetmap.Measured]
+	// Active lists the target topics that the connector has written since its
+	// active topics were last reset (KIP-558). Absent: the worker does not track
+	// them.
+	Active offsetmap.Fact[[]string]
+
+	History offsetmap.Fact[History] // what the journal holds of this plan
+}
+
+// Connector is the state of the connector as the worker shows it.
+type Connector struct {
+	State string // RUNNING, PAUSED, STOPPED, ...
+	Tasks int    // tasks that still exist
+}
+
+// Stored is what Connect holds under the connector's name.
+type Stored struct {
+	Offsets map[offsetmap.TopicPartition]offsetmap.SourceOffset
+	Foreign []string // entries of another shape or alias, as text
+}
+
+// History is what the journal holds of one plan.
+type History struct {
+	Planned bool // the plan was made with this journal
+	Created bool // this migration created the connector
+	// StartEnds are the target's ends as recorded before the first resume; nil
+	// when no start was recorded.
+	StartEnds  map[offsetmap.TopicPartition]offsetmap.NextOffset
+	Resumed    bool // a resume was sent, or was about to be
+	RolledBack bool // a rollback was begun
+}
+
+// Act is one thing to do.
+type Act string
+
+const (
+	Done        Act = "done"         // the goal is reached
+	AwaitTasks  Act = "await-tasks"  // STOPPED, but tasks are still there
+	Settle      Act = "settle"       // wait for stragglers: see Observed.Settled
+	Write       Act = "write"        // alter the Connect offsets of Decision.Writes
+	RecordStart Act = "record-start" // write the target's ends to the journal
+	Resume      Act = "resume"       // resume the connector, once
+	Stop        Act = "stop"         // stop the connector
+	Delete      Act = "delete"       // delete the connector that this migration created
+	Reverse     Act = "reverse"      // read C' from the settled offsets
+)
+
+// Decision is one act, or a refusal.
+type Decision struct {
+	Act    Act
+	Writes []Change // for Write, sorted
+	// Refusal says why there is no act; Act is empty then.
+	Refusal *Refusal
+}
+
+// Change is one partition of a Write.
+type Change struct {
+	offsetmap.TopicPartition
+	Write offsetmap.Write
+}
+
+// Reason classes a refusal by what a caller can do about it.
+type Reason string
+
+const (
+	// Moved: the world, or the plan's time, no longer matches the plan. Make a
+	// new one.
+	Moved Reason = "moved"
+	// Unknown: something needed could not be found out. Try again.
+	Unknown Reason = "unknown"
+	// Blocked: the plan does not allow it, whatever the world looks like.
+	Blocked Reason = "blocked"
+)
+
+// Refusal says why nothing is done. Nothing was written for this decision.
+type Refusal struct {
+	Reason   Reason
+	Findings []offsetmap.Finding // sorted
+}

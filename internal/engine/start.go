@@ -1,0 +1,76 @@
+package engine
+
+import "github.com/flinkmm2/flinkmm2/offsetmap"
+
+// OtherWriters is the check that a plan accepts when others than Flink and
+// MirrorMaker 2 write to the target topics, so that their ends may move.
+const OtherWriters = "target/ends-moved"
+
+// start decides for Start. Everything must equal the plan at this moment: that,
+// and not any lock, is what lets at most one plan start.
+func (d *decider) start() Decision {
+	h, journal := known(d, d.seen.History, "journal/unreadable", "journal")
+	if journal && h.RolledBack {
+		d.find(Moved, "journal/rolled-back", "", "the plan was rolled back; going forward again needs a new plan")
+		return d.refusal()
+	}
+	if c, ok := d.seen.Connector.Get(); ok && journal && h.Resumed && h.StartEnds != nil && c.State == "RUNNING" {
+		return Decision{Act: Done}
+	}
+	d.expiry()
+	d.clusters()
+	d.config()
+	tasks := d.stopped()
+	d.partitions()
+	diff, read := d.stored()
+	if read {
+		for _, r := range diff.Only(offsetmap.AsBackup) {
+			d.find(Moved, "offsets/not-applied", r.TopicPartition.String(), "%s; the plan is not applied", r)
+		}
+	}
+	switch {
+	case !journal:
+	case h.StartEnds != nil:
+		d.ends("target/ends-moved", "when the start was recorded", func(r offsetmap.Row) offsetmap.NextOffset { return h.StartEnds[r.TopicPartition] })
+	default:
+		d.ends("target/ends-moved", "when the plan was made", func(r offsetmap.Row) offsetmap.NextOffset { return r.TargetEnd })
+		if !h.Planned {
+			d.inactive()
+		}
+	}
+	d.dropAccepted()
+	switch {
+	case d.refused() || !read:
+		return d.refusal()
+	case tasks > 0:
+		return Decision{Act: AwaitTasks}
+	case d.everRan() && !d.seen.Settled:
+		return Decision{Act: Settle}
+	case h.StartEnds == nil:
+		return Decision{Act: RecordStart}
+	default:
+		return Decision{Act: Resume}
+	}
+}
+
+// dropAccepted lets target ends move where the plan's acceptances say so, and
+// nothing else.
+func (d *decider) dropAccepted() {
+	var acceptances []offsetmap.Acceptance
+	for _, a := range d.plan.Body.Acceptances {
+		if a.Check == OtherWriters {
+			acceptances = append(acceptances, a)
+		}
+	}
+	kept := d.findings[:0]
+	for _, f := range d.findings {
+		if f.Check == OtherWriters && !f.Unmade {
+			f.Acceptable = offsetmap.ByScope
+			if offsetmap.Blocked(offsetmap.Accept([]offsetmap.Finding{f.Finding}, acceptances)) == nil {
+				continue
+			}
+		}
+		kept = append(kept, f)
+	}
+	d.findings = kept
+}
