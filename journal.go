@@ -1,0 +1,150 @@
+package flinkmm2
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// Journal keeps what was done to a migration, by whom, when, and under which
+// plan. It is opened before the first act and lies beside the plan. The start
+// record in it holds the target's ends, without which nothing can be proven
+// afterwards.
+//
+// FileJournal is the one that most users want.
+type Journal interface {
+	// Append returns nil only when the entry is durable.
+	Append(ctx context.Context, e Entry) error
+	// Read returns all entries, oldest first. A journal that was never written
+	// is empty, not an error.
+	Read(ctx context.Context) ([]Entry, error)
+}
+
+// Entry is one line of a journal. Each act that changes something has an entry
+// of Phase Begin before it and one of another phase behind it; a Begin without
+// its end says that the outcome is unknown.
+type Entry struct {
+	At        time.Time      `json:"at"`
+	Act       string         `json:"act"` // create, plan, apply, start, resume, stop, restore, delete, rollback
+	Phase     Phase          `json:"phase"`
+	Plan      string         `json:"plan,omitempty"` // digest; empty before there is a plan
+	Connector string         `json:"connector"`
+	By        string         `json:"by"`
+	Detail    string         `json:"detail,omitempty"`
+	Ends      []PartitionEnd `json:"targetEnds,omitempty"` // of a start: the target's ends before the first resume
+	AfterTorn bool           `json:"afterTorn,omitempty"`  // the line before this one was cut short by a crash
+}
+
+// Phase is how far an act has come.
+type Phase string
+
+const (
+	Begin   Phase = "begin"
+	Ended   Phase = "done"
+	Failed  Phase = "failed"  // the act was refused or undone: nothing has changed
+	Unclear Phase = "unknown" // the answer was lost and could not be read back
+)
+
+// PartitionEnd is the end of one target partition, under the name of its source
+// partition.
+type PartitionEnd struct {
+	offsetmap.TopicPartition
+	End offsetmap.NextOffset `json:"end"`
+}
+
+// FileJournal is a Journal in one file: a JSON object a line, appended and
+// synced, mode 0600.
+type FileJournal struct {
+	path string
+	mu   sync.Mutex
+}
+
+// NewFileJournal returns the journal at path. The file is made by the first
+// Append; its folder must exist.
+func NewFileJournal(path string) *FileJournal { return &FileJournal{path: path} }
+
+// Append writes one line and syncs it. When a crash has cut the last line
+// short, the new one begins on a line of its own and says so.
+func (j *FileJournal) Append(_ context.Context, e Entry) (err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	fresh := info.Size() == 0
+	if !fresh {
+		last := make([]byte, 1)
+		if _, err := f.ReadAt(last, info.Size()-1); err != nil {
+			return fmt.Errorf("journal %s: %w", j.path, err)
+		}
+		e.AfterTorn = last[0] != '\n'
+	}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if e.AfterTorn {
+		line = append([]byte{'\n'}, line...)
+	}
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("journal %s: %w", j.path, err)
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("journal %s: %w", j.path, err)
+	}
+	if fresh {
+		return syncDir(filepath.Dir(j.path))
+	}
+	return nil
+}
+
+// Read returns the entries. A last line that a crash cut short is left out: its
+// Append never returned, so what it would announce was never done. Any other
+// line that does not read is an error that names it.
+func (j *FileJournal) Read(context.Context) ([]Entry, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	raw, err := os.ReadFile(j.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(raw) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	var entries []Entry
+	var torn error // an unreadable line, which must be the last or be explained by the next
+	for n, line := range bytes.Split(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n")) {
+		var e Entry
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		bad := d.Decode(&e)
+		switch {
+		case torn != nil && (bad != nil || !e.AfterTorn):
+			return nil, torn
+		case bad != nil:
+			torn = fmt.Errorf("journal %s: line %d: %w", j.path, n+1, bad)
+		default:
+			torn = nil
+			entries = append(entries, e)
+		}
+	}
+	if torn != nil && raw[len(raw)-1] == '\n' {
+		return nil, torn
+	}
+	return entries, nil
+}
