@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// Each case moves one thing of a world that is ready, and holds for every goal
+// that it names.
+func TestWorldThatMovedIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		goals  []Goal
+		change func(t *testing.T, w *Observed)
+		reason Reason
+		check  string
+	}{
+		{"plan expired", []Goal{Apply, Start}, func(_ *testing.T, w *Observed) { w.Now = made.Add(time.Hour) }, Moved, "plan/expired"},
+		{"other source cluster", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.SourceID = offsetmap.Known("x") }, Moved, "source/cluster"},
+		{"other target cluster", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.TargetID = offsetmap.Known("x") }, Moved, "target/cluster"},
+		{"worker on the source", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.ProducerID = offsetmap.Known("source-id") }, Moved, "worker/producer-cluster"},
+		{"cluster id unknown", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.SourceID = offsetmap.NotKnown[string](errLost) }, Unknown, "source/cluster"},
+		{"config changed", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Config = offsetmap.Known("sha256:other") }, Moved, "connector/config"},
+		{"connector paused", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.Known(Connector{State: "PAUSED"}) }, Moved, "connector/state"},
+		{"connector running", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.Known(Connector{State: "RUNNING"}) }, Moved, "connector/state"},
+		{"connector gone", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.Absent[Connector]() }, Moved, "connector/state"},
+		{"connector unknown", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.NotKnown[Connector](errLost) }, Unknown, "connector/state"},
+		{"partition added", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) {
+			all, _ := w.Measured.Get()
+			m := measured(t, 3)
+			all[m.TopicPartition] = m
+		}, Moved, "source/partition-added"},
+		{"partition gone", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) {
+			all, _ := w.Measured.Get()
+			delete(all, tp("orders", 2))
+		}, Moved, "source/partition-missing"},
+		{"topic created again, offsets in range", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) {
+			edit(w, 0, func(m *offsetmap.Measured) { m.TopicID = offsetmap.TopicID{9} })
+		}, Moved, "source/topic-recreated"},
+		{"records expired past C", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) {
+			edit(w, 0, func(m *offsetmap.Measured) { m.Range.Start = next(t, 401) })
+		}, Moved, "source/offset-expired"},
+		{"log start of a clear moved from 0", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) {
+			edit(w, 1, func(m *offsetmap.Measured) { m.Range.Start = next(t, 1) })
+		}, Moved, "source/offset-expired"},
+		{"log truncated", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) {
+			edit(w, 0, func(m *offsetmap.Measured) { m.Range.End = next(t, 999) })
+		}, Moved, "source/log-truncated"},
+		{"range unknown", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) {
+			edit(w, 0, func(m *offsetmap.Measured) { m.Range.Start = offsetmap.NextOffset{} })
+		}, Unknown, "source/range-unknown"},
+		{"nothing measured", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) {
+			w.Measured = offsetmap.NotKnown[map[offsetmap.TopicPartition]offsetmap.Measured](errLost)
+		}, Unknown, "source/range-unknown"},
+		{"stored offset above the plan", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) { store(w, 0, source(t, 500)) }, Moved, "offsets/changed"},
+		{"stored offset below the plan", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) { store(w, 0, source(t, 300)) }, Moved, "offsets/changed"},
+		{"offset where the plan clears", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) { store(w, 1, source(t, 0)) }, Moved, "offsets/changed"},
+		{"offset of a partition that no plan has", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) { store(w, 9, source(t, 5)) }, Moved, "offsets/unplanned"},
+		{"offset under another alias", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) {
+			s, _ := w.Stored.Get()
+			s.Foreign = []string{`{"cluster":"other"}`}
+			w.Stored = offsetmap.Known(s)
+		}, Moved, "offsets/foreign"},
+		{"offsets unknown", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Stored = offsetmap.NotKnown[Stored](errLost) }, Unknown, "offsets/unknown"},
+		{"journal unreadable", []Goal{Apply, Verify, Start, Rollback}, func(_ *testing.T, w *Observed) { w.History = offsetmap.NotKnown[History](errLost) }, Unknown, "journal/unreadable"},
+		{"rolled back", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { history(w, func(h *History) { h.RolledBack = true }) }, Moved, "journal/rolled-back"},
+		{"started", []Goal{Apply, Verify}, func(t *testing.T, w *Observed) {
+			history(w, func(h *History) { h.StartEnds = ends(t, plan(t, offsetmap.SourceOffset{})) })
+		}, Moved, "journal/started"},
+		{"resumed, start record lost", []Goal{Apply, Verify}, func(_ *testing.T, w *Observed) { history(w, func(h *History) { h.Resumed = true }) }, Moved, "journal/started"},
+		{"not applied", []Goal{Verify, Start}, func(_ *testing.T, w *Observed) { store(w, 0, offsetmap.SourceOffset{}) }, Moved, "offsets/not-applied"},
+		{"target end moved since the plan", []Goal{Start}, func(t *testing.T, w *Observed) {
+			edit(w, 2, func(m *offsetmap.Measured) { m.TargetEnd = next(t, 71) })
+		}, Moved, "target/ends-moved"},
+		{"target end moved since the recorded start", []Goal{Start}, func(t *testing.T, w *Observed) {
+			history(w, func(h *History) { h.StartEnds = ends(t, plan(t, offsetmap.SourceOffset{})) })
+			edit(w, 2, func(m *offsetmap.Measured) { m.TargetEnd = next(t, 71) })
+		}, Moved, "target/ends-moved"},
+		{"target end unknown", []Goal{Start}, func(_ *testing.T, w *Observed) {
+			edit(w, 2, func(m *offsetmap.Measured) { m.TargetEnd = offsetmap.NextOffset{} })
+		}, Unknown, "target/ends-moved"},
+	} {
+		for _, goal := range c.goals {
+			t.Run(string(goal)+"/"+c.name, func(t *testing.T) {
+				p := plan(t, offsetmap.SourceOffset{})
+				w := applied(t, p)
+				c.change(t, &w)
+				refuse(t, Next(goal, p, w), c.reason, c.check)
+			})
+		}
+	}
+}
+
+// Everything that is wrong is said at once, and a world that moved is called
+// moved even when something else is unknown.
+func TestAllReasonsTogether(t *testing.T) {
+	p := plan(t, offsetmap.SourceOffset{})
+	w := applied(t, p)
+	w.SourceID = offsetmap.NotKnown[string](errLost)
+	w.Config = offsetmap.Known("sha256:other")
+	store(&w, 0, source(t, 1))
+	edit(&w, 1, func(m *offsetmap.Measured) { m.Range.Start = next(t, 7) })
+	refuse(t, Next(Start, p, w), Moved, "source/cluster", "connector/config", "offsets/changed", "source/offset-expired")
+}
+
+// Without the plan's own journal nothing says that the plan was never started:
+// with C = end everywhere a run leaves the offsets as they were.
+func TestJournalGoneLeavesTheTargetToDecide(t *testing.T) {
+	for _, goal := range []Goal{Apply, Start} {
+		t.Run(string(goal), func(t *testing.T) {
+			p := plan(t, offsetmap.SourceOffset{})
+			w := applied(t, p)
+			w.History = offsetmap.Known(History{})
+			if d := Next(goal, p, w); d.Refusal != nil {
+				t.Fatalf("target as planned, refused: %v", d.Refusal.Findings)
+			}
+			moved := w
+			edit(&moved, 2, func(m *offsetmap.Measured) { m.TargetEnd = next(t, 71) })
+			refuse(t, Next(goal, p, moved), Moved, "target/ends-moved")
+
+			active := w
+			active.Active = offsetmap.Known([]string{"orders"})
+			refuse(t, Next(goal, p, active), Moved, "connector/active-topics")
+
+			unknown := w
+			unknown.Active = offsetmap.NotKnown[[]string](errLost)
+			refuse(t, Next(goal, p, unknown), Unknown, "connector/active-topics")
+		})
+	}
+}
+
+func TestOtherWritersNeedAnAcceptance(t *testing.T) {
+	accept := offsetmap.Acceptance{Check: OtherWriters, Scope: "orders", Reason: "audit writes too", By: "li"}
+	for name, c := range map[string]struct {
+		acceptance offsetmap.Acceptance
+		refused    bool
+	}{
+		"accepted by topic": {accept, false},
+		"another topic":     {offsetmap.Acceptance{Check: OtherWriters, Scope: "payments", Reason: "r", By: "li"}, true},
+		"another check":     {offsetmap.Acceptance{Check: "source/unread", Scope: "*", Reason: "r", By: "li"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := plan(t, offsetmap.SourceOffset{}, c.acceptance)
+			w := applied(t, p)
+			edit(&w, 2, func(m *offsetmap.Measured) { m.TargetEnd = next(t, 90) })
+			d := Next(Start, p, w)
+			if c.refused {
+				refuse(t, d, Moved, OtherWriters)
+				return
+			}
+			act(t, d, RecordStart)
+			edit(&w, 2, func(m *offsetmap.Measured) { m.TargetEnd = offsetmap.NextOffset{} })
+			refuse(t, Next(Start, p, w), Unknown, OtherWriters)
+		})
+	}
+}
