@@ -1,5 +1,7 @@
 package connectrest
 
+import "log/slog"
+
 // ConnectorInfo is what GET /connectors/NAME and POST /connectors answer. It
 // does not say in which state the connector is: see [Status].
 type ConnectorInfo struct {
@@ -13,6 +15,11 @@ type ConnectorInfo struct {
 	Type string `json:"type"`
 }
 
+// LogValue returns the connector with its configuration redacted.
+func (c ConnectorInfo) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("name", c.Name), slog.Any("config", c.Config), slog.Int("tasks", len(c.Tasks)), slog.String("type", c.Type))
+}
+
 // TaskID names one task of a connector.
 type TaskID struct {
 	Connector string `json:"connector"`
@@ -24,4 +31,9 @@ type TaskID struct {
 type TaskInfo struct {
 	ID     TaskID `json:"id"`
 	Config Config `json:"config"`
+}
+
+// LogValue returns the task with its configuration redacted.
+func (t TaskInfo) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("connector", t.ID.Connector), slog.Int("task", t.ID.Task), slog.Any("config", t.Config))
 }

@@ -1,0 +1,237 @@
+package connectrest
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// answer is what an answer of the worker, or its absence, means.
+type answer struct {
+	meanings []error
+	effect   effect
+	again    again
+	hint     string
+}
+
+// effect says what a request may have done.
+type effect int
+
+const (
+	unknown effect = iota // the zero value, so that what is not understood is unknown
+	nothing               // it was received, and nothing was done
+	notSent               // no connection was made
+)
+
+// again says whether the same request may have another answer later.
+type again int
+
+const (
+	never     again = iota
+	quickly         // perhaps, but waiting seldom helps
+	patiently       // yes, it is a matter of time
+)
+
+const (
+	hintAdvertised = "the workers must reach each other at their rest.advertised.host.name and port: check them, and that no NetworkPolicy or firewall closes the port"
+	hintBase       = "if it stays so, the base URL is not that of a Kafka Connect worker"
+	hintCredential = "give credentials by WithBasicAuth, the user-info of the URL, or a transport of your own"
+)
+
+// judgeAnswer tells what an answer that is not a 2xx means. isConnect says
+// whether it is JSON as a worker writes it, text is its message or body, and
+// connector the name that the request was about. The texts are those of
+// Kafka's ConnectorsResource, HerderRequestHandler, RestClient, AbstractHerder,
+// DistributedHerder, Worker and MirrorSourceConnector, recorded from 3.4 to 4.3.
+func judgeAnswer(status int, isConnect bool, text, connector string) answer {
+	has := func(parts ...string) bool {
+		for _, p := range parts {
+			if strings.Contains(text, p) {
+				return true
+			}
+		}
+		return false
+	}
+	refused := func(meaning error) answer { return answer{meanings: []error{meaning}, effect: nothing} }
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusProxyAuthRequired:
+		return answer{meanings: []error{ErrUnauthorized}, effect: nothing, hint: hintCredential}
+	case status == http.StatusForbidden && isConnect && has("Topic tracking"):
+		return answer{meanings: []error{ErrUnsupported}, effect: nothing, hint: "see topic.tracking.enable and topic.tracking.allow.reset of the worker"}
+	case status == http.StatusForbidden:
+		return answer{meanings: []error{ErrUnauthorized}, effect: nothing}
+	case status == http.StatusNotFound:
+		return judgeNotFound(isConnect, text, connector)
+	case status == http.StatusMethodNotAllowed:
+		return refused(ErrUnsupported)
+	case status == http.StatusConflict && isConnect:
+		return judgeConflict(has)
+	case status == http.StatusBadRequest && isConnect && has("must be in the STOPPED state"):
+		return refused(ErrNotStopped)
+	case status == http.StatusBadRequest, status == http.StatusNotAcceptable, status == http.StatusRequestEntityTooLarge,
+		status == http.StatusRequestURITooLong, status == http.StatusUnsupportedMediaType, status == http.StatusUnprocessableEntity:
+		return refused(ErrBadRequest)
+	case status == http.StatusTooManyRequests:
+		return answer{meanings: []error{ErrNotReady}, effect: nothing, again: patiently}
+	case status == http.StatusMovedPermanently, status == http.StatusFound,
+		status == http.StatusTemporaryRedirect, status == http.StatusPermanentRedirect:
+		return refused(ErrUnexpected)
+	case status == http.StatusInternalServerError && isConnect:
+		return judgeServerError(text, has)
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		// A gateway cannot say how far the worker came.
+		return answer{meanings: []error{ErrNotReady}, again: patiently}
+	case status >= 500:
+		return answer{meanings: []error{ErrUnexpected}, again: quickly}
+	default:
+		return answer{meanings: []error{ErrUnexpected}}
+	}
+}
+
+// judgeNotFound parts a missing connector from all that is not there yet.
+func judgeNotFound(isConnect bool, text, connector string) answer {
+	switch {
+	case !isConnect:
+		// A starting worker's Jetty answers every path so.
+		return answer{meanings: []error{ErrNotReady}, effect: nothing, again: patiently, hint: hintBase}
+	case connector != "" && (text == "Connector "+connector+" not found" || text == "Unknown connector "+connector):
+		return answer{meanings: []error{ErrNotFound}, effect: nothing}
+	case strings.HasPrefix(text, "No status found for connector"):
+		return answer{meanings: []error{ErrNoStatus}, effect: nothing}
+	case text == "HTTP 404 Not Found":
+		return answer{meanings: []error{ErrUnsupported}, effect: nothing, hint: "the worker has no such endpoint: it is too old, or the base URL has a path too much"}
+	default:
+		return answer{meanings: []error{ErrUnexpected}, effect: nothing}
+	}
+}
+
+// judgeConflict parts the two meanings of 409. A worker says 409 only before it
+// has done anything, but a text that is not known proves nothing.
+func judgeConflict(has func(...string) bool) answer {
+	switch {
+	case has("already exists"):
+		return answer{meanings: []error{ErrExists}, effect: nothing}
+	case has("stale configuration"):
+		return answer{meanings: []error{ErrStaleConfig}, effect: nothing, again: patiently}
+	case has("rebalance", "conflicting operation", "no known leader"):
+		return answer{meanings: []error{ErrRebalance}, effect: nothing, again: patiently}
+	default:
+		return answer{meanings: []error{ErrUnexpected}}
+	}
+}
+
+// judgeServerError reads the text of a worker's 500. What went wrong on the way
+// to the leader comes first: such a text holds another error's.
+func judgeServerError(text string, has func(...string) bool) answer {
+	refused := func(meaning error) answer { return answer{meanings: []error{meaning}, effect: nothing} }
+	switch {
+	case has("forward REST request", "handling forwarded request", "Failed to start RestClient"):
+		return answer{meanings: []error{ErrForwarding}, again: quickly, hint: hintAdvertised}
+	case has("Request timed out", "Request interrupted"):
+		return answer{meanings: []error{ErrNotReady}, again: quickly}
+	case has("Failed to read to end of config topic"):
+		// Said before anything is written.
+		return answer{meanings: []error{ErrNotReady}, effect: nothing, again: patiently}
+	case has("Failed to retrieve offsets"):
+		return answer{meanings: []error{ErrNotReady}, again: patiently}
+	case has("external modification of offsets"):
+		return answer{meanings: []error{ErrUnsupported}, effect: nothing, hint: "the connector's class cannot alter offsets"}
+	case has(`Unrecognized field "initial_state"`):
+		return refused(ErrUnsupported)
+	case strings.HasPrefix(text, "Source offset"), strings.HasPrefix(text, "Source partition"),
+		strings.HasPrefix(text, "Offsets may only contain primitive types"):
+		return refused(ErrRejected)
+	case has("[Source: ") && has("Unrecognized", "Unexpected ", "Cannot deserialize", "Cannot construct"),
+		has("No enum constant ", "ConnectorOffsets.offsets()", "Failed to find any class that implements Connector"):
+		// The first are Jackson's, which has not come to the end of the body.
+		return refused(ErrBadRequest)
+	default:
+		return answer{meanings: []error{ErrUnexpected}, again: quickly}
+	}
+}
+
+// judgeFailure tells what the lack of a complete answer means.
+func judgeFailure(ctx context.Context, err error) answer {
+	if _, ok := errors.AsType[*badAnswer](err); ok {
+		return answer{meanings: []error{ErrUnexpected}, hint: hintBase}
+	}
+	if a, ok := judgeTLS(err); ok {
+		return a
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		a := answer{meanings: []error{ErrUnreachable}, effect: notSent, again: patiently}
+		if dns.IsNotFound {
+			a.again = quickly
+		}
+		return a
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect") {
+		return answer{meanings: []error{ErrUnreachable}, effect: notSent, again: patiently}
+	}
+	a := answer{meanings: []error{ErrNoAnswer}, again: patiently}
+	switch timeout, ok := errors.AsType[net.Error](err); {
+	case ctx.Err() != nil:
+		a.again = never
+	case ok && timeout.Timeout():
+		a.again = quickly
+		a.hint = "the time for one attempt (WithAttemptTimeout) ran out"
+	}
+	return a
+}
+
+// judgeTLS finds failures of TLS and of the scheme: nothing was sent, and
+// nothing mends them but another configuration.
+func judgeTLS(err error) (answer, bool) {
+	a := answer{meanings: []error{ErrUnreachable}, effect: notSent}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		a.hint = "give the CA that signed the worker's certificate by WithTLSConfig, as RootCAs"
+		return a, true
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		a.hint = "the worker's certificate does not fit the host of the base URL, or is not valid now"
+		return a, true
+	}
+	if alert, ok := errors.AsType[tls.AlertError](err); ok && certificateAlert(alert) {
+		a.hint = "the worker refuses the TLS handshake: it may want a client certificate (WithTLSConfig, Certificates)"
+		return a, true
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		a.hint = "the worker speaks plain HTTP: use http:// in the base URL"
+		return a, true
+	}
+	return a, false
+}
+
+// certificateAlert reports whether alert ends a connection before any request
+// is handled (RFC 8446, section 6.2).
+func certificateAlert(alert tls.AlertError) bool {
+	switch alert {
+	case 40, 42, 43, 44, 45, 46, 48, 49, 70, 71, 86, 112, 116:
+		return true
+	default:
+		return false
+	}
+}
+
+// withoutURL drops what net/http puts around an error: the method and the URL,
+// which Error has in fields of its own.
+func withoutURL(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}
+
+// withoutQuery keeps of a Location what can hold no secret.
+func withoutQuery(location string) string {
+	u, err := url.Parse(location)
+	if err != nil {
+		return "a URL that cannot be parsed"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}

@@ -1,0 +1,56 @@
+package connectrest
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// CheckName reports whether a connector of that name can be created and then
+// addressed by every call: it is an [ErrName] when
+//
+//   - it is empty, "." or "..", or holds a slash: no path can address it;
+//   - it holds a control character: the worker refuses to create it;
+//   - it begins or ends with white space: the worker trims it on creation, and
+//     the trimmed name is another one;
+//   - it is not valid UTF-8.
+//
+// Every other name works: spaces, %, ->, +, any script.
+func CheckName(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("%w: it is empty", ErrName)
+	case name == "." || name == "..":
+		return fmt.Errorf("%w: %q is a path segment of its own", ErrName, name)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%w: %q is not valid UTF-8", ErrName, name)
+	case strings.Contains(name, "/"):
+		return fmt.Errorf("%w: %q holds a slash", ErrName, name)
+	case strings.TrimSpace(name) != name:
+		return fmt.Errorf("%w: %q begins or ends with white space, which a worker trims", ErrName, name)
+	}
+	for i, r := range name {
+		if unicode.IsControl(r) {
+			return fmt.Errorf("%w: %q has control character %U at byte %d", ErrName, name, r, i)
+		}
+	}
+	return nil
+}
+
+// escapeSegment escapes one path segment once: all but RFC 3986's unreserved
+// characters. url.PathEscape leaves "+" and others, which some gateways decode
+// a second time as if they stood in a query.
+func escapeSegment(s string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+	}
+	return b.String()
+}

@@ -1,0 +1,208 @@
+package connectrest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Offsets returns what is stored for a connector: every partition that was ever
+// written under its name and not deleted since, also by an earlier connector of
+// that name. The order means nothing.
+//
+// Right after a write the list may be short for some seconds, on every worker
+// version, although the worker says 200: see [Client.AwaitOffsets] and
+// [Client.AwaitStableOffsets].
+func (c *Client) Offsets(ctx context.Context, name string) ([]Offset, error) {
+	return c.offsets(ctx, name, request{})
+}
+
+func (c *Client) offsets(ctx context.Context, name string, r request) ([]Offset, error) {
+	var out OffsetsBody
+	r.out, r.needs = &out, featureOffsets
+	// An answer without the list must not read as "nothing is stored".
+	r.valid = func() error { return missing(out.Offsets == nil, "list of offsets") }
+	err := c.get(ctx, name, r, "offsets")
+	return out.Offsets, err
+}
+
+// AlterOffsets stores the given offsets, and deletes those that are null; other
+// partitions stay as they are. The connector must be STOPPED with no task left,
+// else it is an [ErrNotStopped]. A worker does not check what the values mean.
+//
+// An empty list, an offset that is not set, what is no JSON object, and the same
+// partition twice are refused as an [ErrBadRequest] before anything is sent.
+//
+// All offsets go out in one request. It is not atomic unless the worker has
+// exactly-once support: when the outcome is unknown, part may be stored.
+func (c *Client) AlterOffsets(ctx context.Context, name string, offsets []Offset) error {
+	refuse := func(err error) error {
+		return fmt.Errorf("%w: offsets of connector %q: %w", ErrBadRequest, name, err)
+	}
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if len(offsets) == 0 {
+		return refuse(errors.New("there is nothing to alter"))
+	}
+	for i, o := range offsets {
+		if err := o.check(); err != nil {
+			return refuse(fmt.Errorf("entry %d: %w", i, err))
+		}
+	}
+	want, err := indexOffsets(offsets)
+	if err != nil {
+		return refuse(err)
+	}
+	return c.settle(ctx, 2, request{
+		method: http.MethodPatch, path: []string{"connectors", name, "offsets"}, mode: write,
+		connector: name, body: OffsetsBody{offsets}, needs: featureAlter,
+	}, func(ctx context.Context) error {
+		_, err := c.AwaitOffsets(ctx, name, func(got []Offset) error { return altered(want, got) }, c.retry.ReadBack)
+		if e, ok := errors.AsType[*ReadBackError](err); ok && e.Reads > 0 {
+			return fmt.Errorf("%w: %w", errNotSeen, err)
+		}
+		return err
+	})
+}
+
+// altered reports which of the wanted offsets are not stored. What else is
+// stored does not matter.
+func altered(want map[string]string, got []Offset) error {
+	g, err := indexOffsets(got)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for p, o := range want {
+		stored, ok := g[p]
+		if !ok {
+			stored = "null"
+		}
+		if stored != o {
+			lines = append(lines, fmt.Sprintf("%s is %s, want %s", p, stored, o))
+		}
+	}
+	return differences(lines)
+}
+
+// ResetOffsets deletes all offsets of a connector, which must be STOPPED with no
+// task left, else it is an [ErrNotStopped]. It succeeds where there are none. A
+// worker resets the partitions that it knows, which may not be all right after a
+// large change: read back with [Client.AwaitStableOffsets].
+func (c *Client) ResetOffsets(ctx context.Context, name string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	return c.settle(ctx, 2, request{
+		method: http.MethodDelete, path: []string{"connectors", name, "offsets"}, mode: write,
+		connector: name, needs: featureAlter,
+	}, func(ctx context.Context) error {
+		offsets, err := c.AwaitStableOffsets(ctx, name, maxPoll, c.retry.ReadBack)
+		if err == nil && slices.ContainsFunc(offsets, func(o Offset) bool { return !o.IsNull() }) {
+			err = fmt.Errorf("%w: %d offsets are still stored", errNotSeen, len(offsets))
+		}
+		return err
+	})
+}
+
+// ErrReadBack says that the offsets that were read back never were as expected.
+var ErrReadBack = errors.New("offsets read back are not as expected")
+
+// ReadBackError says what the last read-back lacked. It is an [ErrReadBack], and
+// an [context.DeadlineExceeded] or [context.Canceled] only when the caller's own
+// context ended.
+type ReadBackError struct {
+	Name string
+	// Reads counts the complete answers.
+	Reads int
+	// Err is what the last complete answer lacked, or, when there was none or
+	// the wait ended otherwise, what failed.
+	Err error
+}
+
+// Error names the connector and what was not as expected.
+func (e *ReadBackError) Error() string {
+	return fmt.Sprintf("%v: connector %q after %d reads: %v", ErrReadBack, e.Name, e.Reads, e.Err)
+}
+
+// Unwrap returns ErrReadBack and the reason.
+func (e *ReadBackError) Unwrap() []error { return []error{ErrReadBack, e.Err} }
+
+// AwaitOffsets reads the offsets until want returns nil for them, for at most
+// the given time; want says what an answer lacks, [DiffOffsets] for one. An
+// answer that is short, or a 500, says nothing yet: after a write of 100,000
+// partitions it took a worker 10 s to show all of them.
+//
+// It returns the last complete answer, also with the [*ReadBackError] when the
+// time passed, and fails at once on what waiting cannot mend.
+func (c *Client) AwaitOffsets(ctx context.Context, name string, want func([]Offset) error, within time.Duration) ([]Offset, error) {
+	var last []Offset
+	var lacks error
+	reads := 0
+	err := c.poll(ctx, within, func(ctx context.Context) (bool, error) {
+		got, err := c.offsets(ctx, name, request{single: true})
+		if err != nil {
+			return false, err
+		}
+		reads++
+		last, lacks = got, want(got)
+		return lacks == nil, nil
+	})
+	return last, readBack(name, reads, lacks, err)
+}
+
+// AwaitStableOffsets reads the offsets until two successive complete answers,
+// at least quiet apart, are equal, for at most the given time. It is for where
+// nothing tells what to expect: whether nothing is stored, and whether a task
+// that was stopped has committed its last. One answer proves neither.
+//
+// quiet must be at least what is waited for: offset.flush.timeout.ms of the
+// worker (5 s by default) for a connector that ran. Its result and its errors
+// are those of [Client.AwaitOffsets].
+func (c *Client) AwaitStableOffsets(ctx context.Context, name string, quiet, within time.Duration) ([]Offset, error) {
+	var last []Offset
+	var lacks error
+	var since time.Time
+	reads := 0
+	err := c.poll(ctx, within, func(ctx context.Context) (bool, error) {
+		now := c.clock.Now()
+		if reads > 0 && now.Sub(since) < quiet {
+			return false, nil
+		}
+		got, err := c.offsets(ctx, name, request{single: true})
+		if err != nil {
+			return false, err
+		}
+		reads++
+		if reads == 1 {
+			last, since, lacks = got, now, fmt.Errorf("only one answer within %v", within)
+			return false, nil
+		}
+		diff := DiffOffsets(last, got)
+		if diff != nil {
+			lacks = fmt.Errorf("they still change: %w", diff)
+		}
+		last, since = got, now
+		return diff == nil, nil
+	})
+	return last, readBack(name, reads, lacks, err)
+}
+
+func readBack(name string, reads int, lacks, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case lacks == nil:
+		lacks = err
+	case !errors.Is(err, errExpired):
+		lacks = fmt.Errorf("%w: %w", err, lacks)
+	}
+	if errors.Is(err, errExpired) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return &ReadBackError{Name: name, Reads: reads, Err: lacks}
+	}
+	return err
+}

@@ -1,0 +1,206 @@
+package connectrest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// maxAnswer bounds one answer, in bytes: about 20 times the offsets of 100,000
+// partitions.
+const maxAnswer = 256 << 20
+
+// request is one call of the API, as the methods of Client describe it.
+type request struct {
+	method string
+	path   []string // segments, escaped here and nowhere else
+	mode   mode
+	body   any // sent as JSON, nil for none
+	out    any // takes the JSON of the answer, nil to ignore it
+	// valid reports what an answer lacks that decoded; nil to accept it.
+	valid func() error
+	// connector is the name whose absence is ErrNotFound.
+	connector string
+	needs     feature
+	// secrets are texts of the body that a server may echo.
+	secrets []string
+	// single leaves sending again to the caller.
+	single bool
+}
+
+// mode says what sending a request twice would do.
+type mode int
+
+const (
+	read     mode = iota // changes nothing
+	write                // may be repeated only when nothing was done
+	sendOnce             // may be repeated only when nothing was sent
+)
+
+// feature is what a worker must have for a call.
+type feature struct {
+	name         string
+	major, minor int
+}
+
+var (
+	featureStop         = feature{"stopping a connector (KIP-875)", 3, 5}
+	featureOffsets      = feature{"reading offsets (KIP-875)", 3, 5}
+	featureAlter        = feature{"altering or resetting offsets (KIP-875)", 3, 6}
+	featureInitialState = feature{"creating a connector in an initial state (KIP-980)", 3, 7}
+)
+
+// do sends r until it is answered, or must not be sent again, or the context or
+// the policy ends it.
+func (c *Client) do(ctx context.Context, r request) error {
+	if err := ctx.Err(); err != nil {
+		// Nothing was sent: not even the outcome of a write is unknown.
+		return fmt.Errorf("%s of Kafka Connect at %s: %w", r.method, c.base, err)
+	}
+	k := &call{client: c, request: r, attempts: 1, scrub: newScrubber(slices.Concat(c.authSecrets(), r.secrets)...)}
+	var u strings.Builder
+	u.WriteString(c.base)
+	for _, s := range r.path {
+		u.WriteByte('/')
+		u.WriteString(escapeSegment(s))
+	}
+	if len(r.path) == 0 {
+		u.WriteByte('/')
+	}
+	k.url = u.String()
+
+	var body any // retryablehttp takes bytes as they are and rewinds them by itself
+	if r.body != nil {
+		b, err := json.Marshal(r.body)
+		if err != nil {
+			return fmt.Errorf("%w: %s %s: %w", ErrBadRequest, r.method, k.url, err)
+		}
+		body = b
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, r.method, k.url, body)
+	if err != nil {
+		return fmt.Errorf("%w: %s %s: %w", ErrBadRequest, r.method, k.url, err)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.userAgent)
+	if r.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.authorize != nil {
+		c.authorize(req.Request)
+	}
+	req.SetResponseHandler(k.decode)
+
+	sender := &retryablehttp.Client{
+		HTTPClient: c.http,
+		// The policy decides by time, so the count never does.
+		RetryMax:   math.MaxInt32,
+		CheckRetry: k.check,
+		// The pause is made in PrepareRetry, where the clock can be another.
+		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return 0 },
+		PrepareRetry: k.pause,
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	c.log.DebugContext(ctx, "kafka connect request", "method", r.method, "url", k.url)
+	// The body is closed by check or decode, whichever read it.
+	_, err = sender.Do(req) //nolint:bodyclose // see above
+	if k.failed != nil {
+		return c.explain(ctx, r, k.end(ctx, err))
+	}
+	return err
+}
+
+// explain names the version needed and the one found where the worker has no
+// such call.
+func (c *Client) explain(ctx context.Context, r request, err error) error {
+	if !errors.Is(err, ErrUnsupported) || r.needs.name == "" {
+		return err
+	}
+	info, infoErr := c.Info(ctx)
+	if infoErr != nil || info.Version.AtLeast(r.needs.major, r.needs.minor) {
+		return err
+	}
+	return &UnsupportedError{Feature: r.needs.name, Needed: KafkaVersion(r.needs.major, r.needs.minor), Found: info.Version, Err: err}
+}
+
+// decode reads an answer that says that all went well. It is the
+// retryablehttp.ResponseHandlerFunc of the call, which is asked for every answer
+// that check does not want again.
+func (k *call) decode(resp *http.Response) error {
+	if resp == k.judged {
+		return nil
+	}
+	defer resp.Body.Close()
+	body := &io.LimitedReader{R: resp.Body, N: maxAnswer + 1}
+	if k.out == nil {
+		_, err := io.Copy(io.Discard, body)
+		return err
+	}
+	dec := json.NewDecoder(body)
+	err := dec.Decode(k.out)
+	if err == nil {
+		_, err = dec.Token()
+		if errors.Is(err, io.EOF) {
+			err = nil
+		} else if err == nil {
+			err = &badAnswer{errors.New("more follows the JSON value")}
+		}
+	}
+	if err == nil && k.valid != nil {
+		if err = k.valid(); err != nil {
+			err = &badAnswer{err}
+		}
+	}
+	if body.N <= 0 {
+		return &badAnswer{fmt.Errorf("it is longer than %d bytes", maxAnswer)}
+	}
+	if err != nil && isJSONError(err) {
+		return &badAnswer{fmt.Errorf("%q is not the JSON of this call: %w", resp.Header.Get("Content-Type"), err)}
+	}
+	if errors.Is(err, io.EOF) {
+		// An empty body where JSON was due: a gateway's, or cut at its first byte.
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// badAnswer is a complete answer that makes no sense.
+type badAnswer struct{ err error }
+
+func (e *badAnswer) Error() string { return "the answer makes no sense: " + e.err.Error() }
+func (e *badAnswer) Unwrap() error { return e.err }
+
+func isJSONError(err error) bool {
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	return ok
+}
+
+// refusal reads an answer that does not say that all went well, and leaves
+// nothing to close.
+func refusal(resp *http.Response) (ErrorBody, bool, string) {
+	// What cannot be read of it is missing in the text, no more.
+	b, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	_ = resp.Body.Close()
+	resp.Body = http.NoBody
+	var body struct {
+		Code    *int    `json:"error_code"`
+		Message *string `json:"message"`
+	}
+	if err := json.Unmarshal(b, &body); err != nil || body.Code == nil || body.Message == nil {
+		return ErrorBody{}, false, string(bytes.Join(bytes.Fields(b), []byte(" ")))
+	}
+	return ErrorBody{Code: *body.Code, Message: *body.Message}, true, *body.Message
+}
