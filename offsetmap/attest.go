@@ -1,6 +1,12 @@
 package offsetmap
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
 
 // Attestation is what no API can show and a person therefore states by name.
 type Attestation[T any] struct {
@@ -17,8 +23,8 @@ type Attestations struct {
 	AutoRestartOff *Attestation[bool]          `json:"autoRestartOff"` // nothing brings the job back by itself
 	SinkGuarantee  *Attestation[SinkGuarantee] `json:"sinkGuarantee"`  // the sink's delivery guarantee
 	Isolation      *Attestation[Isolation]     `json:"isolation"`      // the source consumer's isolation.level
-	Checkpointing  *Attestation[string]        `json:"checkpointing"`  // interval, or "off"; only for planning from a group
-	RollbackWindow *Attestation[string]        `json:"rollbackWindow"` // a duration, for the report
+	Checkpointing  *Attestation[string]        `json:"checkpointing"`  // interval such as "1m30s", or "off"; required when planning from a group
+	RollbackWindow *Attestation[string]        `json:"rollbackWindow"` // a duration such as "72h", for the report
 	MaxDuplicates  *Attestation[int64]         `json:"maxDuplicates"`  // records, for the report
 }
 
@@ -41,44 +47,83 @@ const (
 	SinkExactlyOnce SinkGuarantee = "exactly-once"
 )
 
-// Check returns a finding for every required attestation that is missing, has
-// no name or reason to it, or says what a migration cannot live with. None can
-// be accepted away: an attestation is the acceptance.
+// CheckSinkNone is the one finding of Check that evidence can answer: with the
+// guarantee none, positions may be ahead of the target. Who found the record
+// before each C on the target puts a finding of this check, a Warn with that
+// evidence, in its place; Seal asks for it.
+const CheckSinkNone = "attest/sink-none"
+
+// Check returns a finding for every required attestation that is missing, and
+// for every one that has no name or reason to it, or says what a migration
+// cannot live with. None can be accepted away: an attestation is the
+// acceptance.
 func (a Attestations) Check() []Finding {
-	var out []Finding
-	block := func(name, format string, args ...any) {
-		out = append(out, Finding{Check: "attest/" + name, Severity: Block, Detail: fmt.Sprintf(format, args...), Acceptable: Never})
-	}
-	require(block, "copy-only", a.CopyOnly, func(v bool) string {
+	var out blocks
+	require(&out, "copy-only", a.CopyOnly, func(v bool) string {
 		return problem(!v, "a job that does more than copy cannot be replaced by MirrorMaker 2")
 	})
-	require(block, "flink-stopped", a.FlinkStopped, func(v FlinkEnd) string {
+	require(&out, "flink-stopped", a.FlinkStopped, func(v FlinkEnd) string {
 		return oneOf(v, StoppedWithSavepoint, Canceled, Failed)
 	})
-	require(block, "auto-restart-off", a.AutoRestartOff, func(v bool) string {
+	require(&out, "auto-restart-off", a.AutoRestartOff, func(v bool) string {
 		return problem(!v, "while something may start the job again, there can be two writers")
 	})
-	require(block, "sink-guarantee", a.SinkGuarantee, func(v SinkGuarantee) string {
-		if v == SinkNone {
-			return "with the guarantee none the savepoint may be ahead of the target; it blocks until the records before C were found there"
-		}
-		return oneOf(v, SinkAtLeastOnce, SinkExactlyOnce)
+	require(&out, "sink-guarantee", a.SinkGuarantee, func(v SinkGuarantee) string {
+		return oneOf(v, SinkNone, SinkAtLeastOnce, SinkExactlyOnce)
 	})
-	require(block, "isolation", a.Isolation, func(v Isolation) string {
-		return oneOf(v, ReadUncommitted, ReadCommitted)
+	if a.SinkGuarantee != nil && a.SinkGuarantee.Value == SinkNone {
+		out.add("sink-none", "with the sink's guarantee none the positions may be ahead of the target; this blocks until the records before C were found there")
+	}
+	require(&out, "isolation", a.Isolation, func(v Isolation) string {
+		return oneOf(v, isolations...)
+	})
+	optional(&out, "checkpointing", a.Checkpointing, func(v string) string {
+		if v == "off" {
+			return ""
+		}
+		return duration(v)
+	})
+	optional(&out, "rollback-window", a.RollbackWindow, duration)
+	optional(&out, "max-duplicates", a.MaxDuplicates, func(v int64) string {
+		return problem(v < 0, "a number of records is not negative")
 	})
 	return out
 }
 
-func require[T any](block func(name, format string, args ...any), name string, a *Attestation[T], wrong func(T) string) {
+// CheckGroupPlan returns a finding for every attestation that planning from a
+// group alone needs in addition to those of Check.
+func (a Attestations) CheckGroupPlan() []Finding {
+	var out blocks
+	if a.Checkpointing == nil {
+		out.add("checkpointing", "not attested; a plan from a group needs the interval of the checkpoints, or off: without checkpoints the group is ahead of the target")
+	}
+	return out
+}
+
+type blocks []Finding
+
+func (b *blocks) add(name, format string, args ...any) {
+	*b = append(*b, Finding{Check: "attest/" + name, Severity: Block, Detail: fmt.Sprintf(format, args...), Acceptable: Never})
+}
+
+func require[T any](out *blocks, name string, a *Attestation[T], wrong func(T) string) {
+	if a == nil {
+		out.add(name, "not attested; nothing can show it, so a person must state it")
+		return
+	}
+	optional(out, name, a, wrong)
+}
+
+func optional[T any](out *blocks, name string, a *Attestation[T], wrong func(T) string) {
 	switch {
 	case a == nil:
-		block(name, "not attested; nothing can show it, so a person must state it")
-	case a.By == "" || a.Reason == "":
-		block(name, "attested without a name and a reason (by %q, reason %q)", a.By, a.Reason)
+	case strings.TrimSpace(a.By) == "" || strings.TrimSpace(a.Reason) == "":
+		out.add(name, "attested without a name and a reason (by %q, reason %q)", a.By, a.Reason)
+	case !utf8.ValidString(a.By + a.Reason):
+		out.add(name, "the name %q or the reason %q is not UTF-8", a.By, a.Reason)
 	default:
 		if w := wrong(a.Value); w != "" {
-			block(name, "attested %v by %s: %s", a.Value, a.By, w)
+			out.add(name, "attested %v by %s: %s", a.Value, a.By, w)
 		}
 	}
 }
@@ -91,10 +136,10 @@ func problem(wrong bool, text string) string {
 }
 
 func oneOf[T ~string](v T, values ...T) string {
-	for _, x := range values {
-		if v == x {
-			return ""
-		}
-	}
-	return fmt.Sprintf("want one of %q", values)
+	return problem(!slices.Contains(values, v), fmt.Sprintf("want one of %q", values))
+}
+
+func duration(v string) string {
+	d, err := time.ParseDuration(v)
+	return problem(err != nil || d <= 0, "want a duration such as 90s or 72h")
 }

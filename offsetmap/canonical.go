@@ -2,15 +2,12 @@ package offsetmap
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -22,7 +19,8 @@ import (
 //     exponent (so the form is not RFC 8785, which knows doubles only)
 //   - strings in ASCII: \" and \\ escaped, \b \f \n \r \t by letter, everything
 //     else below U+0020 or above U+007E as \uXXXX with lower-case hex digits,
-//     pairs of surrogates above U+FFFF; U+007F as itself
+//     pairs of surrogates above U+FFFF; a surrogate without its other half is
+//     refused, since decoders put U+FFFD in its place
 //
 // Python writes the same bytes with
 //
@@ -34,8 +32,7 @@ func Canonical(src []byte) ([]byte, error) {
 		return nil, errors.New("not valid UTF-8")
 	}
 	if !json.Valid(src) {
-		var v any
-		return nil, fmt.Errorf("not valid JSON: %w", json.Unmarshal(src, &v))
+		return nil, syntaxError(src)
 	}
 	c := canonicalizer{src: src}
 	return c.value(make([]byte, 0, len(src)))
@@ -47,8 +44,17 @@ func Digest(src []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(c)
-	return "sha256:" + hex.EncodeToString(sum[:]), nil
+	return digestOf(c), nil
+}
+
+func syntaxError(src []byte) error {
+	var v any
+	err := json.Unmarshal(src, &v)
+	line := 1
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+		line += bytes.Count(src[:min(int(s.Offset), len(src))], []byte("\n"))
+	}
+	return fmt.Errorf("line %d: not valid JSON: %w", line, err)
 }
 
 // canonicalizer walks a text that is known to be valid JSON.
@@ -83,7 +89,7 @@ func (c *canonicalizer) value(dst []byte) ([]byte, error) {
 	case '[':
 		return c.array(dst)
 	case '"':
-		return appendString(dst, c.token()), nil
+		return c.text(dst)
 	case 't', 'f', 'n':
 		n := 4
 		if c.src[c.pos] == 'f' {
@@ -99,7 +105,7 @@ func (c *canonicalizer) value(dst []byte) ([]byte, error) {
 
 func (c *canonicalizer) number(dst []byte) ([]byte, error) {
 	start := c.pos
-	for c.pos < len(c.src) && bytes.IndexByte([]byte("+-.eE0123456789"), c.src[c.pos]) >= 0 {
+	for c.pos < len(c.src) && strings.IndexByte("+-.eE0123456789", c.src[c.pos]) >= 0 {
 		c.pos++
 	}
 	text := c.src[start:c.pos]
@@ -119,6 +125,16 @@ func (c *canonicalizer) token() []byte {
 	}
 	c.pos++
 	return c.src[start:c.pos]
+}
+
+// text appends the string token at pos.
+func (c *canonicalizer) text(dst []byte) ([]byte, error) {
+	token := c.token()
+	dst, ok := appendString(dst, token)
+	if !ok {
+		return nil, c.errorf("the string %.60s has a surrogate without its other half", token)
+	}
+	return dst, nil
 }
 
 func (c *canonicalizer) array(dst []byte) ([]byte, error) {
@@ -156,7 +172,10 @@ func (c *canonicalizer) object(dst []byte) ([]byte, error) {
 			dst = append(dst, ',')
 		}
 		m := member{start: len(dst)}
-		dst = appendString(dst, c.token())
+		var err error
+		if dst, err = c.text(dst); err != nil {
+			return nil, err
+		}
 		m.name = len(dst)
 		c.space()
 		c.pos++ // the colon
@@ -170,7 +189,6 @@ func (c *canonicalizer) object(dst []byte) ([]byte, error) {
 				sorted = false
 			}
 		}
-		var err error
 		if dst, err = c.value(dst); err != nil {
 			return nil, err
 		}
@@ -205,68 +223,4 @@ func (c *canonicalizer) reorder(dst []byte, members []member) error {
 		dst = append(dst, at(m.start, m.end)...)
 	}
 	return nil
-}
-
-// compareNames orders two canonical string tokens by the bytes of what they say.
-func compareNames(a, b []byte) int {
-	if bytes.IndexByte(a, '\\') < 0 && bytes.IndexByte(b, '\\') < 0 {
-		// Without the quotes: '"' sorts above ' ' and '!'.
-		return bytes.Compare(a[1:len(a)-1], b[1:len(b)-1])
-	}
-	return strings.Compare(unquote(a), unquote(b))
-}
-
-// unquote returns what a valid string token says.
-func unquote(token []byte) string {
-	if bytes.IndexByte(token, '\\') < 0 {
-		return string(token[1 : len(token)-1])
-	}
-	var s string
-	_ = json.Unmarshal(token, &s)
-	return s
-}
-
-// appendString appends the canonical form of a JSON string token.
-func appendString(dst, token []byte) []byte {
-	plain := true
-	for _, b := range token[1 : len(token)-1] {
-		if b == '\\' || b < 0x20 || b > 0x7e {
-			plain = false
-			break
-		}
-	}
-	if plain {
-		return append(dst, token...)
-	}
-	s := unquote(token)
-	const hexDigits = "0123456789abcdef"
-	unit := func(u uint16) {
-		dst = append(dst, '\\', 'u', hexDigits[u>>12], hexDigits[u>>8&15], hexDigits[u>>4&15], hexDigits[u&15])
-	}
-	dst = append(dst, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r == '\b':
-			dst = append(dst, '\\', 'b')
-		case r == '\f':
-			dst = append(dst, '\\', 'f')
-		case r == '\n':
-			dst = append(dst, '\\', 'n')
-		case r == '\r':
-			dst = append(dst, '\\', 'r')
-		case r == '\t':
-			dst = append(dst, '\\', 't')
-		case r >= 0x20 && r <= 0x7f:
-			dst = append(dst, byte(r))
-		case r > 0xffff:
-			hi, lo := utf16.EncodeRune(r)
-			unit(uint16(hi))
-			unit(uint16(lo))
-		default:
-			unit(uint16(r))
-		}
-	}
-	return append(dst, '"')
 }

@@ -12,7 +12,8 @@
 // the old job's state says and what the brokers say, and blocks when anything
 // would have to be guessed. Seal makes a Plan of the outcome, whose digest
 // covers everything that it decides; ReadPlan reads it back and refuses one
-// that was edited, is of another version, or breaks a rule.
+// that was edited, is of another version, or breaks a rule. PlanSchema is the
+// form of its file.
 //
 // Plan.Diff holds what Connect shows against the plan, Row.Recheck a fresh
 // measurement of a partition, and Plan.Reverse leads back to Flink.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Severity says what a finding means for the migration.
@@ -26,7 +27,9 @@ const (
 	// Exact: the acceptance repeats the finding's whole scope, count included.
 	// What can lose records is accepted in no other way.
 	Exact Acceptable = "exact"
-	// ByScope: the acceptance names the scope, its topic, or "*".
+	// ByScope: the acceptance names the scope, its topic, or "*". A topic whose
+	// name reads as a partition ("orders-0") cannot be named: "orders-0" is
+	// partition 0 of orders.
 	ByScope Acceptable = "scope"
 )
 
@@ -45,16 +48,8 @@ type Finding struct {
 	Accepted *Acceptance `json:"accepted"`
 }
 
-// Acceptance lets one blocking finding through, by name and with a reason.
-type Acceptance struct {
-	Check  string `json:"check"`
-	Scope  string `json:"scope"`
-	Reason string `json:"reason"`
-	By     string `json:"by"`
-}
-
 // Compare orders findings by severity (block first), check, scope and detail.
-// Scopes that name partitions are ordered by partition number.
+// Scopes that name partitions come after the others, ordered by number.
 func (f Finding) Compare(o Finding) int {
 	return cmp.Or(
 		cmp.Compare(severityRank(f.Severity), severityRank(o.Severity)),
@@ -69,10 +64,16 @@ func severityRank(s Severity) int { return slices.Index([]Severity{Block, Warn, 
 func compareScope(a, b string) int {
 	ta, errA := ParseTopicPartition(withoutCount(a))
 	tb, errB := ParseTopicPartition(withoutCount(b))
-	if errA == nil && errB == nil {
+	switch {
+	case errA == nil && errB == nil:
 		return cmp.Or(ta.Compare(tb), strings.Compare(a, b))
+	case errA == nil:
+		return 1
+	case errB == nil:
+		return -1
+	default:
+		return strings.Compare(a, b)
 	}
-	return strings.Compare(a, b)
 }
 
 func withoutCount(scope string) string {
@@ -90,63 +91,18 @@ func (f Finding) String() string {
 	if f.Accepted != nil {
 		s += fmt.Sprintf(" (accepted by %s: %s)", f.Accepted.By, f.Accepted.Reason)
 	}
-	return s
-}
-
-// covers reports whether a lets f through.
-func (a Acceptance) covers(f Finding) bool {
-	if a.Check != f.Check {
-		return false
-	}
-	switch f.Acceptable {
-	case Exact:
-		return a.Scope == f.Scope
-	case ByScope:
-		if a.Scope == f.Scope || a.Scope == "*" || a.Scope == withoutCount(f.Scope) {
-			return true
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
 		}
-		tp, err := ParseTopicPartition(withoutCount(f.Scope))
-		return err == nil && a.Scope == tp.Topic
-	default:
-		return false
-	}
-}
-
-// Accept lets through what the acceptances cover: a covered blocking finding
-// becomes a warning that names its acceptance. An acceptance that covers
-// nothing is a finding of its own, a warning: it may be a typing error, or a
-// count that has moved. The result is sorted; the input is not changed.
-func Accept(findings []Finding, acceptances []Acceptance) []Finding {
-	out := make([]Finding, 0, len(findings))
-	used := make([]bool, len(acceptances))
-	for _, f := range findings {
-		for i, a := range acceptances {
-			if f.Accepted != nil {
-				if *f.Accepted == a {
-					used[i] = true
-				}
-				continue
-			}
-			if f.Severity == Block && a.covers(f) {
-				f.Severity, f.Accepted, used[i] = Warn, &a, true
-			}
-		}
-		out = append(out, f)
-	}
-	for i, a := range acceptances {
-		if !used[i] {
-			out = append(out, Finding{
-				Check: "plan/acceptance-unused", Severity: Warn, Scope: a.Scope, Acceptable: Never,
-				Detail: fmt.Sprintf("the acceptance of %s for %q by %s covers no finding", a.Check, a.Scope, a.By),
-			})
-		}
-	}
-	slices.SortStableFunc(out, Finding.Compare)
-	return out
+		return r
+	}, s)
 }
 
 // BlockedError says that nothing goes on, and why: every finding that blocks,
 // not the first.
+//
+// A caller finds it with errors.As.
 type BlockedError struct {
 	Findings []Finding // sorted, all of Severity Block
 }

@@ -23,7 +23,7 @@ func (id TopicID) MarshalText() ([]byte, error) { return []byte(id.String()), ni
 // UnmarshalText reads the base64url form.
 func (id *TopicID) UnmarshalText(b []byte) error {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(string(b))
-	if err != nil || len(raw) != len(id) {
+	if err != nil || len(raw) != len(id) || len(b) != base64.RawURLEncoding.EncodedLen(len(id)) { // the decoder skips line ends
 		return fmt.Errorf("topic id %q is not 16 bytes in base64url", b)
 	}
 	copy(id[:], raw)
@@ -53,7 +53,7 @@ type Measured struct {
 	TopicID     TopicID
 	Range       Range
 	TargetTopic string       // the name under which the replication policy writes it
-	TargetEnd   NextOffset   // high watermark of the target partition; none when unmeasured
+	TargetEnd   NextOffset   // high watermark of the target partition; none, when unmeasured, blocks
 	Group       NextOffset   // what the old job's group has committed; none when nothing
 	Backup      SourceOffset // the connector's stored offset; none when absent
 }
@@ -67,3 +67,5 @@ const (
 	ReadUncommitted Isolation = "read_uncommitted"
 	ReadCommitted   Isolation = "read_committed"
 )
+
+var isolations = []Isolation{ReadUncommitted, ReadCommitted}

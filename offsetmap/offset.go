@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// ErrOffset says that a number cannot be an offset: it is negative, or has no
-// successor in 64 bits.
+// ErrOffset says that something cannot be an offset: a negative number, a
+// number that is no integer of 64 bits, or none where a number is needed.
 var ErrOffset = errors.New("not an offset")
 
 // NextOffset is a place between two records, named by the offset of the record
@@ -18,12 +18,15 @@ var ErrOffset = errors.New("not an offset")
 // partition are such places too, so they have this type.
 //
 // The zero value is none. None is not 0, has no Value and takes part in no
-// conversion.
+// conversion. Two NextOffsets are the same place if they are equal by ==.
 //
 // In JSON a NextOffset is an integer, or null for none.
 type NextOffset struct {
 	inverted int64 // ^offset, so that the zero value decodes to -1, which is none
 }
+
+// offset0 is where every log begins.
+var offset0 = NextOffset{^0}
 
 // SourceOffset is the offset of the last record that was handled: what Connect
 // stores for one partition of a MirrorSourceConnector, M. MirrorMaker 2 goes on
@@ -83,9 +86,8 @@ func (c NextOffset) Sub(o NextOffset) (int64, bool) {
 }
 
 // Next returns the place at which MirrorMaker 2 goes on when m is stored:
-// M + 1. None stays none, and so does the largest 64-bit number, at which
-// MirrorMaker 2 itself fails (facts: "seek offset must not be a negative
-// number").
+// M + 1. None stays none, and so does the largest 64-bit number, whose
+// successor is negative there: KafkaConsumer.seek refuses it.
 func (m SourceOffset) Next() NextOffset {
 	v, ok := m.Value()
 	if !ok || v == math.MaxInt64 {
@@ -121,13 +123,11 @@ func marshal(inverted int64) []byte {
 }
 
 // UnmarshalJSON reads an integer that is not negative, or null. Fractions,
-// exponents and strings are an ErrOffset: an offset that went through a float
-// may have lost its last digits.
+// exponents, "-0" and strings are an ErrOffset: an offset that went through a
+// float may have lost its last digits.
 func (c *NextOffset) UnmarshalJSON(b []byte) error { return unmarshal(&c.inverted, b) }
 
-// UnmarshalJSON reads an integer that is not negative, or null. Fractions,
-// exponents and strings are an ErrOffset: an offset that went through a float
-// may have lost its last digits.
+// UnmarshalJSON reads what that of NextOffset reads.
 func (m *SourceOffset) UnmarshalJSON(b []byte) error { return unmarshal(&m.inverted, b) }
 
 func unmarshal(inverted *int64, b []byte) error {
@@ -136,7 +136,7 @@ func unmarshal(inverted *int64, b []byte) error {
 		return nil
 	}
 	v, err := strconv.ParseInt(string(b), 10, 64)
-	if err != nil || v < 0 {
+	if err != nil || v < 0 || b[0] == '-' || b[0] == '+' {
 		return fmt.Errorf("%w: %s is not an integer from 0 to %d", ErrOffset, b, int64(math.MaxInt64))
 	}
 	*inverted = ^v

@@ -1,6 +1,7 @@
 package offsetmap
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -89,7 +90,7 @@ type Savepoint struct {
 // File is one file that was read: `_metadata` and each state file opened.
 type File struct {
 	Name   string `json:"name"`
-	SHA256 string `json:"sha256"`
+	SHA256 string `json:"sha256"` // 64 lower-case hex digits
 }
 
 // Group names the consumer group of the old job.
@@ -111,21 +112,21 @@ type Time struct{ time.Time }
 // At cuts t to whole seconds in UTC.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Second)} }
 
-// MarshalText writes RFC 3339 in UTC with whole seconds.
-func (t Time) MarshalText() ([]byte, error) {
-	return []byte(t.UTC().Format(time.RFC3339)), nil
-}
+// String returns RFC 3339 in UTC with whole seconds.
+func (t Time) String() string { return t.UTC().Format(time.RFC3339) }
+
+// MarshalText writes what String returns.
+func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // MarshalJSON writes the text as a string.
-func (t Time) MarshalJSON() ([]byte, error) {
-	return []byte(`"` + t.UTC().Format(time.RFC3339) + `"`), nil
-}
+func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
 
-// UnmarshalJSON reads RFC 3339 in UTC with whole seconds, and nothing else.
+// UnmarshalJSON reads what MarshalJSON writes, and nothing else: no other zone
+// and no fraction of a second.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	parsed, err := time.Parse(`"`+time.RFC3339+`"`, string(b))
-	if err != nil {
-		return err
+	if err != nil || parsed.UTC().Format(`"`+time.RFC3339+`"`) != string(b) {
+		return fmt.Errorf("%s is not a time in UTC with whole seconds, such as %q", b, "2026-01-31T12:00:00Z")
 	}
 	*t = Time{parsed.UTC()}
 	return nil

@@ -1,5 +1,10 @@
 package offsetmap
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Position is where the old job stood in one partition, as its state says it:
 // a next offset, or the reason why there is none.
 type Position struct {
@@ -7,7 +12,7 @@ type Position struct {
 
 	// Next is C, the next offset to read, whatever the state itself stores.
 	// It is none when Unread or State says why.
-	Next NextOffset `json:"next,omitzero"`
+	Next NextOffset `json:"next"`
 
 	// Unread is the marker of a split that has not emitted a record yet.
 	// Empty when Next is known.
@@ -15,7 +20,7 @@ type Position struct {
 
 	// Stop is the exclusive stopping offset of a bounded split, none for the
 	// usual unbounded one.
-	Stop NextOffset `json:"stop,omitzero"`
+	Stop NextOffset `json:"stop"`
 
 	// State says that no reader holds the partition and only the enumerator
 	// knows it. Empty when a reader holds it.
@@ -23,7 +28,7 @@ type Position struct {
 
 	// Start is where an enumerator-only split would have started: a number
 	// that must never be taken for C. None where the state has no number.
-	Start NextOffset `json:"start,omitzero"`
+	Start NextOffset `json:"start"`
 }
 
 // Marker says why a split has no next offset: the negative number that it
@@ -39,6 +44,8 @@ const (
 	Unknown   Marker = "unknown"   // any other negative number
 )
 
+var markers = []Marker{Earliest, Latest, Committed, Unset, Unknown}
+
 // AssignmentState says what the enumerator of a source knows of a partition
 // that no reader holds.
 type AssignmentState string
@@ -50,3 +57,28 @@ const (
 	// reader, or its reader has finished, or it was never handed out.
 	FinishedOrUnassigned AssignmentState = "finished-or-unassigned"
 )
+
+var assignmentStates = []AssignmentState{Unassigned, FinishedOrUnassigned}
+
+// Validate reports whether p says one thing: a reader's next offset, a reader's
+// marker, or that only the enumerator knows the partition.
+func (p Position) Validate() error {
+	if err := p.TopicPartition.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case p.Unread != "" && !slices.Contains(markers, p.Unread):
+		return fmt.Errorf("position of %s: marker %q is not one of %q", p, p.Unread, markers)
+	case p.State != "" && !slices.Contains(assignmentStates, p.State):
+		return fmt.Errorf("position of %s: state %q is not one of %q", p, p.State, assignmentStates)
+	case p.State != "" && !p.Next.IsNone():
+		return fmt.Errorf("position of %s: it has the next offset %s, although no reader holds it (%s)", p, p.Next, p.State)
+	case p.Unread != "" && !p.Next.IsNone():
+		return fmt.Errorf("position of %s: it has the next offset %s and the marker %q", p, p.Next, p.Unread)
+	case p.State == "" && !p.Start.IsNone():
+		return fmt.Errorf("position of %s: it has a starting offset %s, although a reader holds it", p, p.Start)
+	case p.State == "" && p.Unread == "" && p.Next.IsNone():
+		return fmt.Errorf("position of %s: it has neither a next offset nor a reason why", p)
+	}
+	return nil
+}

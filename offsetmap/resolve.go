@@ -16,8 +16,12 @@ type Input struct {
 
 // Resolve decides C for every partition, by the rules and nothing else:
 //
-//   - a stored C in range (log start <= C <= log end) is taken as it is
-//   - a marker on a partition without records: C = log end
+//   - a stored C in range (log start <= C <= log end) is taken as it is; above
+//     the last stable offset by acceptance only, and never if the job read
+//     committed
+//   - a marker on a partition without records: C = log end; unless the marker
+//     is Unknown, since a state with a number that Flink never writes was not
+//     understood
 //   - a partition that the state never names, or that only the enumerator
 //     knows, with log start = log end = 0: C = 0
 //   - by acceptance only: the marker earliest, or a partition never named:
@@ -25,23 +29,22 @@ type Input struct {
 //
 // Everything else blocks, and one blocked partition blocks the plan: the rows
 // are nil then and Blocked of the findings is an error that lists every one.
-// The findings are sorted and hold warnings and acceptances as well.
+// The rows are sorted by topic and partition; the findings are sorted and hold
+// warnings and acceptances as well.
 func Resolve(in Input) ([]Row, []Finding) {
-	r := resolver{in: in, positions: make(map[TopicPartition]Position, len(in.Positions))}
-	for _, p := range in.Positions {
-		if _, dup := r.positions[p.TopicPartition]; dup {
-			r.block("plan/duplicate-position", p.String(), Never, "the partition has two positions")
-			continue
-		}
-		r.positions[p.TopicPartition] = p
-	}
+	r := resolver{in: in, positions: make(map[TopicPartition]Position, len(in.Positions)), accepted: indexAcceptances(in.Acceptances)}
+	r.collect()
 	measured := slices.Clone(in.Measured)
-	slices.SortFunc(measured, func(a, b Measured) int { return a.Compare(b.TopicPartition) })
+	slices.SortStableFunc(measured, func(a, b Measured) int { return a.Compare(b.TopicPartition) })
 	rows := make([]Row, 0, len(measured))
+	var topics topicChecker
 	for i, m := range measured {
 		if i > 0 && m.TopicPartition == measured[i-1].TopicPartition {
-			r.block("plan/duplicate-partition", m.String(), Never, "the partition was measured twice")
+			r.block("plan/duplicate-partition", m.String(), "the partition was measured twice")
 			continue
+		}
+		if text := topics.next(m.Topic, m.TopicID, m.TargetTopic); text != "" {
+			r.block("plan/topic-ambiguous", m.String(), "%s", text)
 		}
 		if row, ok := r.row(m); ok {
 			rows = append(rows, row)
@@ -49,11 +52,11 @@ func Resolve(in Input) ([]Row, []Finding) {
 		delete(r.positions, m.TopicPartition)
 	}
 	for tp, p := range r.positions {
-		r.block("source/partition-missing", tp.String(), Never,
+		r.block("source/partition-missing", tp.String(),
 			"the job stood at %s, but the source has no such partition among the topics of the migration: it was deleted, or another source or topic list is meant", describe(p))
 	}
 	if len(measured) == 0 {
-		r.block("source/no-partition", "", Never, "no topic of the migration has a partition")
+		r.block("source/no-partition", "", "no topic of the migration has a partition")
 	}
 	findings := Accept(r.findings, in.Acceptances)
 	if Blocked(findings) != nil {
@@ -65,24 +68,50 @@ func Resolve(in Input) ([]Row, []Finding) {
 type resolver struct {
 	in        Input
 	positions map[TopicPartition]Position
+	accepted  acceptanceIndex
 	findings  []Finding
 }
 
-func (r *resolver) find(s Severity, check, scope string, a Acceptable, format string, args ...any) Finding {
-	f := Finding{Check: check, Severity: s, Scope: scope, Detail: fmt.Sprintf(format, args...), Acceptable: a}
+func (r *resolver) find(f Finding, format string, args ...any) {
+	f.Detail = fmt.Sprintf(format, args...)
 	r.findings = append(r.findings, f)
-	return f
 }
 
-func (r *resolver) block(check, scope string, a Acceptable, format string, args ...any) {
-	r.find(Block, check, scope, a, format, args...)
+// block records what no acceptance lets through.
+func (r *resolver) block(check, scope, format string, args ...any) {
+	r.find(Finding{Check: check, Severity: Block, Scope: scope, Acceptable: Never}, format, args...)
 }
 
-// accepted records a finding that blocks and reports whether a person let it
-// through.
-func (r *resolver) accepted(check, scope string, a Acceptable, format string, args ...any) bool {
-	f := r.find(Block, check, scope, a, format, args...)
-	return slices.ContainsFunc(r.in.Acceptances, func(a Acceptance) bool { return a.covers(f) })
+// unmade records a measurement that is missing or contradicts itself.
+func (r *resolver) unmade(check, scope, format string, args ...any) {
+	r.find(Finding{Check: check, Severity: Block, Scope: scope, Acceptable: Never, Unmade: true}, format, args...)
+}
+
+// ask records that the row needs an acceptance, and reports whether it has one.
+func (r *resolver) ask(row *Row, format string, args ...any) bool {
+	f, _ := row.needs()
+	r.find(f, format, args...)
+	return len(r.accepted.covering(f)) > 0
+}
+
+// collect looks at what holds for the whole input, and files the positions.
+func (r *resolver) collect() {
+	if r.in.Origin != FromSavepoint && r.in.Origin != FromGroup {
+		r.block("plan/origin-unknown", "", "positions come from %q, want %q or %q", r.in.Origin, FromSavepoint, FromGroup)
+	}
+	if !slices.Contains(isolations, r.in.Isolation) {
+		r.block("plan/isolation-unknown", "", "isolation level %q, want one of %q", r.in.Isolation, isolations)
+	}
+	for _, p := range r.in.Positions {
+		if _, dup := r.positions[p.TopicPartition]; dup {
+			r.block("plan/duplicate-position", p.String(), "the partition has two positions")
+			continue
+		}
+		r.positions[p.TopicPartition] = p
+		if err := p.Validate(); err != nil {
+			r.block("plan/position-invalid", p.String(), "%v", err)
+		}
+	}
 }
 
 // row decides one partition. It returns false when the partition blocks.
@@ -92,10 +121,7 @@ func (r *resolver) row(m Measured) (Row, bool) {
 		LogStart: m.Range.Start, LogEnd: m.Range.End, LastStable: m.Range.Stable,
 		TargetTopic: m.TargetTopic, TargetEnd: m.TargetEnd, Group: m.Group, Backup: m.Backup,
 	}
-	scope := m.String()
-	if m.Range.Start.IsNone() || m.Range.End.IsNone() || m.Range.Stable.IsNone() {
-		f := r.find(Block, "source/range-unknown", scope, Never, "log start %s, log end %s, last stable offset %s could not all be measured", m.Range.Start, m.Range.End, m.Range.Stable)
-		r.findings[len(r.findings)-1].Unmade, f.Unmade = true, true
+	if !r.measured(m) {
 		return row, false
 	}
 	p, named := r.positions[m.TopicPartition]
@@ -104,86 +130,129 @@ func (r *resolver) row(m Measured) (Row, bool) {
 		if p.State == "" {
 			row.Origin = r.in.Origin
 		}
+		if p.Validate() != nil { // collect has said so
+			return row, false
+		}
 	}
 	var ok bool
 	switch {
 	case !named || p.State != "":
-		ok = r.unnamed(&row, m, p, named)
+		ok = r.unnamed(&row)
 	case p.Next.IsNone():
-		ok = r.marked(&row, m, p)
+		ok = r.marked(&row)
 	default:
-		ok = r.stored(&row, m, p)
+		ok = r.stored(&row)
 	}
 	if !ok {
 		return row, false
 	}
 	w, err := row.Next.Write()
-	if err != nil { // no rule above yields none
-		r.block("plan/no-offset", scope, Never, "%v", err)
+	if err != nil { // no rule yields none
+		r.block("plan/no-offset", m.String(), "%v", err)
 		return row, false
 	}
 	row.Write = w
 	return row, true
 }
 
-func (r *resolver) stored(row *Row, m Measured, p Position) bool {
-	scope, c := m.String(), p.Next
+// measured reports whether everything that the rules look at was measured.
+func (r *resolver) measured(m Measured) bool {
+	scope, before := m.String(), len(r.findings)
+	if err := m.Validate(); err != nil {
+		r.block("plan/partition-invalid", scope, "%v", err)
+	}
+	if err := ValidateTopic(m.TargetTopic); err != nil {
+		r.block("plan/partition-invalid", scope, "target topic: %v", err)
+	}
+	if m.TargetEnd.IsNone() {
+		r.unmade("target/end-unknown", scope, "the end of target partition %s-%d could not be measured", m.TargetTopic, m.Partition)
+	}
+	switch rg := m.Range; {
+	case rg.Start.IsNone() || rg.End.IsNone() || rg.Stable.IsNone():
+		r.unmade(checkRangeUnknown, scope, "log start %s, log end %s, last stable offset %s could not all be measured", rg.Start, rg.End, rg.Stable)
+	case rg.Start.Compare(rg.End) > 0 || rg.Start.Compare(rg.Stable) > 0:
+		r.unmade("source/range-inconsistent", scope, "the log start %s lies above the log end %s or the last stable offset %s: they moved while they were measured, measure again", rg.Start, rg.End, rg.Stable)
+	}
+	return len(r.findings) == before
+}
+
+func (r *resolver) stored(row *Row) bool {
+	c := row.Found.Next
 	row.Rule, row.Next = RuleStored, c
-	if c.Compare(m.Range.End) > 0 {
-		r.block("source/offset-beyond-end", scope, Never,
-			"C = %s is beyond the log end %s: this is another topic, it was created again, or its log was cut", c, m.Range.End)
+	if row.Origin == FromGroup && row.Group != c {
+		r.block("source/group-moved", row.String(), "C = %s was read from the group, which holds %s now: somebody still commits to it", c, row.Group)
 		return false
 	}
-	if n, _ := m.Range.Start.Sub(c); n > 0 {
-		row.Rule, row.Next, row.Lost = RuleExpiredAccepted, m.Range.Start, n
-		return r.accepted("source/offset-expired", fmt.Sprintf("%s:%d", scope, n), Exact,
-			"C = %s is below the log start %s: %d offsets have expired and cannot be copied", c, m.Range.Start, n)
+	if stop := row.Found.Stop; !stop.IsNone() {
+		r.find(Finding{Check: "source/split-bounded", Severity: Warn, Scope: row.String(), Acceptable: Never},
+			"the job was to stop before offset %s; MirrorMaker 2 goes on beyond it", stop)
 	}
-	if c.Compare(m.Range.Stable) > 0 {
-		if r.in.Isolation != ReadUncommitted {
-			r.block("source/offset-above-stable", scope, Never,
-				"C = %s is above the last stable offset %s, which a %s job cannot have passed", c, m.Range.Stable, r.in.Isolation)
-			return false
+	if c.Compare(row.LogEnd) > 0 {
+		r.block("source/offset-beyond-end", row.String(),
+			"C = %s is beyond the log end %s: this is another topic, it was created again, or its log was cut", c, row.LogEnd)
+		return false
+	}
+	if n, _ := row.LogStart.Sub(c); n > 0 {
+		row.Rule, row.Next, row.Lost = RuleExpiredAccepted, row.LogStart, n
+		return r.ask(row, "C = %s is below the log start %s: %d offsets have expired and cannot be copied", c, row.LogStart, n)
+	}
+	if c.Compare(row.LastStable) > 0 {
+		if r.in.Isolation == ReadUncommitted {
+			return r.ask(row, "C = %s is above the last stable offset %s: the job copied records of a transaction that is still open", c, row.LastStable)
 		}
-		return r.accepted("source/offset-above-stable", scope, ByScope,
-			"C = %s is above the last stable offset %s: the job copied records of a transaction that is still open", c, m.Range.Stable)
+		r.block(checkAboveStable, row.String(),
+			"C = %s is above the last stable offset %s, which a %s job cannot have passed", c, row.LastStable, r.in.Isolation)
+		return false
 	}
 	return true
 }
 
-func (r *resolver) marked(row *Row, m Measured, p Position) bool {
-	scope := m.String()
-	if m.Range.Empty() {
-		row.Rule, row.Next = RuleMarkedEmpty, m.Range.End
-		if v, _ := m.Range.Start.Value(); v > 0 {
-			r.find(Warn, "source/unread-emptied", scope, Never,
-				"the job read nothing of the partition, which is empty but has held offsets below %s: records may have expired unread", m.Range.Start)
-		}
+func (r *resolver) marked(row *Row) bool {
+	marker := row.Found.Unread
+	switch {
+	case r.in.Origin == FromGroup:
+		r.block("plan/position-invalid", row.String(), "a group has no marker, but the position from it is %q", marker)
+		return false
+	case marker == Unknown:
+		r.block("source/marker-unknown", row.String(), "the split stores a negative number that Flink never writes: the state was not understood")
+		return false
+	case row.Range().Empty():
+		row.Rule, row.Next = RuleMarkedEmpty, row.LogEnd
+		r.expiredUnread(row)
 		return true
+	case marker == Earliest:
+		row.Rule, row.Next = RuleEarliestAccepted, row.LogStart
+		r.expiredUnread(row)
+		return r.ask(row, "the job was to start at the earliest record and had read none; from the log start %s to the log end %s may hold records that an earlier run copied", row.LogStart, row.LogEnd)
+	default:
+		r.block("source/unread", row.String(),
+			"the split still holds the marker %q, which is no position, and the partition has records (log start %s, log end %s)", marker, row.LogStart, row.LogEnd)
+		return false
 	}
-	if p.Unread == Earliest {
-		row.Rule, row.Next = RuleEarliestAccepted, m.Range.Start
-		return r.accepted("source/unread-earliest", scope, ByScope,
-			"the job was to start at the earliest record and had read none; from the log start %s to the log end %s may hold records that an earlier run copied", m.Range.Start, m.Range.End)
-	}
-	r.block("source/unread", scope, Never,
-		"the split still holds the marker %q, which is no position, and the partition has records (log start %s, log end %s)", p.Unread, m.Range.Start, m.Range.End)
-	return false
 }
 
-func (r *resolver) unnamed(row *Row, m Measured, p Position, named bool) bool {
-	scope := m.String()
-	if v, _ := m.Range.End.Value(); v == 0 && m.Range.Empty() {
-		row.Rule, row.Next = RuleUnnamedEmpty, m.Range.End
+func (r *resolver) unnamed(row *Row) bool {
+	row.Next = row.LogStart
+	if row.Range().Empty() && row.LogEnd == offset0 {
+		row.Rule = RuleUnnamedEmpty
 		return true
 	}
-	row.Rule, row.Next = RuleUnnamedAccepted, m.Range.Start
+	row.Rule = RuleUnnamedAccepted
+	r.expiredUnread(row)
 	what := "the state never names the partition"
-	if named {
-		what = fmt.Sprintf("only the enumerator knows the partition (%s)", p.State)
+	if row.Found != nil {
+		what = fmt.Sprintf("only the enumerator knows the partition (%s)", row.Found.State)
 	}
-	return r.accepted("source/position-missing", scope, ByScope,
-		"%s; log start %s, log end %s; copying would begin at the log start", what, m.Range.Start, m.Range.End)
+	return r.ask(row, "%s; log start %s, log end %s; copying would begin at the log start", what, row.LogStart, row.LogEnd)
+}
+
+// expiredUnread warns that the log once began below its start: nobody can say
+// whether the records there were copied before they expired.
+func (r *resolver) expiredUnread(row *Row) {
+	if row.LogStart != offset0 {
+		r.find(Finding{Check: "source/unread-expired", Severity: Warn, Scope: row.String(), Acceptable: Never},
+			"the state shows no record read, and the log has held offsets below its start %s: records may have expired unread", row.LogStart)
+	}
 }
 
 func describe(p Position) string {

@@ -45,6 +45,8 @@ const (
 	FromNothing   Origin = "none"      // only the brokers know the partition, or the enumerator
 )
 
+var origins = []Origin{FromSavepoint, FromGroup, FromNothing}
+
 // Rule names the way from a position to C. No other way exists.
 type Rule string
 
@@ -74,24 +76,30 @@ func (r Row) Range() Range { return Range{Start: r.LogStart, End: r.LogEnd, Stab
 // not have been cut. The findings are in the words of the rules; none means
 // that the row still holds.
 func (r Row) Recheck(now Measured) []Finding {
-	scope := r.String()
-	block := func(check, format string, args ...any) []Finding {
-		return []Finding{{Check: check, Severity: Block, Scope: scope, Detail: fmt.Sprintf(format, args...), Acceptable: Never}}
+	var out []Finding
+	block := func(check, format string, args ...any) {
+		out = append(out, Finding{Check: check, Severity: Block, Scope: r.String(), Detail: fmt.Sprintf(format, args...), Acceptable: Never})
 	}
 	rg := now.Range
 	switch {
+	case now.TopicPartition != r.TopicPartition:
+		block(checkRangeUnknown, "%s was measured instead", now)
+		out[0].Unmade = true
+		return out
 	case now.TopicID != r.TopicID:
-		return block("source/topic-recreated", "the topic was created again since the plan was made: its id is %s, the plan has %s", now.TopicID, r.TopicID)
+		block("source/topic-recreated", "the topic was created again since the plan was made: its id is %s, the plan has %s", now.TopicID, r.TopicID)
+		return out // the numbers are those of another log
 	case rg.Start.IsNone() || rg.End.IsNone():
-		f := block("source/range-unknown", "log start %s and log end %s could not both be measured", rg.Start, rg.End)
-		f[0].Unmade = true
-		return f
-	case rg.Start.Compare(r.Next) > 0:
-		n, _ := rg.Start.Sub(r.Next)
-		last, _ := rg.Start.Value()
-		return block("source/offset-expired", "%d offsets from C = %s to %d are gone since the plan was made: the log starts at %s now, it started at %s", n, r.Next, last-1, rg.Start, r.LogStart)
-	case rg.End.Compare(r.LogEnd) < 0:
-		return block("source/log-truncated", "the log ends at %s now, it ended at %s when the plan was made", rg.End, r.LogEnd)
+		block(checkRangeUnknown, "log start %s and log end %s could not both be measured", rg.Start, rg.End)
+		out[0].Unmade = true
+		return out
 	}
-	return nil
+	if n, _ := rg.Start.Sub(r.Next); n > 0 {
+		last, _ := rg.Start.Value()
+		block(checkExpired, "%d offsets from C = %s to %d are gone since the plan was made: the log starts at %s now, it started at %s", n, r.Next, last-1, rg.Start, r.LogStart)
+	}
+	if rg.End.Compare(r.LogEnd) < 0 {
+		block("source/log-truncated", "the log ends at %s now, it ended at %s when the plan was made", rg.End, r.LogEnd)
+	}
+	return out
 }

@@ -23,7 +23,7 @@ var ErrTopicName = errors.New("not a legal topic name")
 
 // ParseTopicPartition reads the form that String writes, "orders-2024-01-0":
 // the last dash parts the topic from the partition, since topic names may hold
-// dashes themselves.
+// dashes themselves. A bad topic name is an ErrTopicName.
 func ParseTopicPartition(s string) (TopicPartition, error) {
 	i := strings.LastIndexByte(s, '-')
 	if i < 0 {
@@ -35,7 +35,7 @@ func ParseTopicPartition(s string) (TopicPartition, error) {
 	}
 	tp := TopicPartition{Topic: s[:i], Partition: int32(p)}
 	if err := tp.Validate(); err != nil {
-		return TopicPartition{}, err
+		return TopicPartition{}, fmt.Errorf("topic partition %q: %w", s, err)
 	}
 	return tp, nil
 }
@@ -65,8 +65,7 @@ func ValidateTopic(name string) error {
 	case len(name) > maxTopicLength:
 		return fmt.Errorf("%w: %q... has %d bytes, at most %d are allowed", ErrTopicName, name[:32], len(name), maxTopicLength)
 	}
-	for i := range len(name) {
-		c := name[i]
+	for i, c := range name {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-' {
 			continue
 		}

@@ -3,191 +3,223 @@ package offsetmap
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
+
+var (
+	digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	sha256Form = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// validator collects what is wrong with a body, with the place of each.
+type validator struct {
+	errs []error
+}
+
+func (v *validator) bad(place, format string, args ...any) {
+	v.errs = append(v.errs, &PlaceError{"body." + place, fmt.Sprintf(format, args...)})
+}
+
+// text asks for UTF-8: in JSON other bytes would become U+FFFD in silence.
+func (v *validator) text(place, s string) {
+	if !utf8.ValidString(s) {
+		v.bad(place, "%q is not UTF-8", s)
+	}
+}
+
+func (v *validator) need(place, s string) {
+	v.text(place, s)
+	if strings.TrimSpace(s) == "" {
+		v.bad(place, "empty")
+	}
+}
 
 // validate holds the body to the rules that a plan made by Resolve obeys, so
 // that a plan that anything else made obeys them too. The error is an ErrPlan
 // over every problem.
 func (b *Body) validate() error {
-	var errs []error
-	bad := func(place, format string, args ...any) {
-		errs = append(errs, &PlaceError{"body." + place, fmt.Sprintf(format, args...)})
+	var v validator
+	v.head(b)
+	v.attestations(b)
+	v.findings(b)
+	v.earlier(b.Earlier)
+	v.rows(b)
+	if v.errs == nil {
+		return nil
 	}
-	need := func(place, v string) {
-		if v == "" {
-			bad(place, "empty")
-		}
+	return fmt.Errorf("%w: %w", ErrPlan, errors.Join(v.errs...))
+}
+
+func (v *validator) head(b *Body) {
+	v.need("tool.name", b.Tool.Name)
+	v.need("tool.version", b.Tool.Version)
+	v.need("source.id", b.Source.ID)
+	v.need("target.id", b.Target.ID)
+	v.need("connector.name", b.Connector.Name)
+	v.need("connector.sourceAlias", b.Connector.SourceAlias)
+	v.need("worker.version", b.Worker.Version)
+	v.text("worker.commit", b.Worker.Commit)
+	v.text("worker.clusterId", b.Worker.ClusterID)
+	v.text("worker.pluginVersion", b.Worker.PluginVersion)
+	v.text("worker.producerClusterId", b.Worker.ProducerClusterID)
+	if !digestForm.MatchString(b.Connector.Config) {
+		v.bad("connector.configDigest", "%q is not a digest", b.Connector.Config)
 	}
-	need("tool.name", b.Tool.Name)
-	need("tool.version", b.Tool.Version)
-	need("source.id", b.Source.ID)
-	need("target.id", b.Target.ID)
-	need("connector.name", b.Connector.Name)
-	need("connector.sourceAlias", b.Connector.SourceAlias)
-	need("connector.configDigest", b.Connector.Config)
-	need("worker.version", b.Worker.Version)
 	if b.Source.ID != "" && b.Source.ID == b.Target.ID {
-		bad("target.id", "the same cluster as the source")
+		v.bad("target.id", "the same cluster as the source")
 	}
 	if b.Worker.ProducerClusterID != b.Target.ID {
-		bad("worker.producerClusterId", "the data producer reaches cluster %q, the target is %q", b.Worker.ProducerClusterID, b.Target.ID)
+		v.bad("worker.producerClusterId", "the data producer reaches cluster %q, the target is %q", b.Worker.ProducerClusterID, b.Target.ID)
 	}
-	if !b.ExpiresAt.After(b.CreatedAt.Time) {
-		bad("expiresAt", "not after createdAt")
+	if y := b.CreatedAt.Year(); y < 1970 || y > 9999 {
+		v.bad("createdAt", "%s is not the time of a plan", b.CreatedAt)
+	}
+	if !b.ExpiresAt.After(b.CreatedAt.Time) || b.ExpiresAt.Year() > 9999 {
+		v.bad("expiresAt", "%s is not a time after createdAt, %s", b.ExpiresAt, b.CreatedAt)
 	}
 	if b.Savepoint == nil && b.Group == nil {
-		bad("savepoint", "neither a savepoint nor a group")
+		v.bad("savepoint", "neither a savepoint nor a group")
 	}
-	for i, f := range b.Findings {
-		if f.Severity == Block {
-			bad(fmt.Sprintf("findings[%d]", i), "%s blocks, and was not accepted", f.Check)
+	if b.Group != nil {
+		v.need("group.id", b.Group.ID)
+	}
+	if s := b.Savepoint; s != nil {
+		v.need("savepoint.location", s.Location)
+		v.need("savepoint.operatorId", s.OperatorID)
+		v.text("savepoint.uid", s.UID)
+		if s.MetadataVersion < 0 || s.CheckpointID < 0 {
+			v.bad("savepoint", "metadata version %d or checkpoint id %d is negative", s.MetadataVersion, s.CheckpointID)
 		}
+		if len(s.Files) == 0 {
+			v.bad("savepoint.files", "no file")
+		}
+		for i, f := range s.Files {
+			v.need(fmt.Sprintf("savepoint.files[%d].name", i), f.Name)
+			if !sha256Form.MatchString(f.SHA256) {
+				v.bad(fmt.Sprintf("savepoint.files[%d].sha256", i), "%q is not a SHA-256 in hex", f.SHA256)
+			}
+		}
+	}
+}
+
+// attestations asks for those that are always required, and for the checks that
+// stand in for a sink that guarantees nothing.
+func (v *validator) attestations(b *Body) {
+	found := b.Attestations.Check()
+	if b.Savepoint == nil {
+		found = append(found, b.Attestations.CheckGroupPlan()...)
+	}
+	for _, f := range found {
+		answered := f.Check == CheckSinkNone && slices.ContainsFunc(b.Findings, func(o Finding) bool { return o.Check == CheckSinkNone })
+		if !answered {
+			v.bad("attestations", "%s: %s", f.Check, f.Detail)
+		}
+	}
+	if !slices.Contains(isolations, b.Isolation) {
+		v.bad("isolation", "%q is not one of %q", b.Isolation, isolations)
+	}
+	if a := b.Attestations.Isolation; a != nil && a.Value != b.Isolation {
+		v.bad("isolation", "%q, attested is %q", b.Isolation, a.Value)
+	}
+}
+
+// findings asks that nothing blocks, and that what was let through was let
+// through by an acceptance of this plan.
+func (v *validator) findings(b *Body) {
+	for i, a := range b.Acceptances {
+		place := fmt.Sprintf("acceptances[%d]", i)
+		for _, p := range a.problems() {
+			v.bad(place, "%s", p)
+		}
+		v.text(place, a.Check+a.Scope+a.By+a.Reason)
+	}
+	index := indexAcceptances(b.Acceptances)
+	for i, f := range b.Findings {
+		place := fmt.Sprintf("findings[%d]", i)
+		v.need(place+".check", f.Check)
+		v.text(place, f.Scope+f.Detail)
+		if !slices.Contains([]Acceptable{Never, Exact, ByScope}, f.Acceptable) {
+			v.bad(place+".acceptable", "%q", f.Acceptable)
+		}
+		switch {
+		case f.Severity == Block:
+			v.bad(place, "%s blocks, and was not accepted", f.Check)
+		case f.Severity != Warn && f.Severity != Info:
+			v.bad(place+".severity", "%q", f.Severity)
+		case f.Accepted == nil && f.Unmade:
+			v.bad(place, "%s could not be made, and that was not accepted", f.Check)
+		case f.Accepted != nil && (f.Severity != Warn || !slices.ContainsFunc(index.covering(f), func(i int) bool { return b.Acceptances[i] == *f.Accepted })):
+			v.bad(place+".accepted", "no acceptance of the plan lets %s for %q through", f.Check, f.Scope)
+		}
+	}
+}
+
+func (v *validator) earlier(plans []EarlierPlan) {
+	for i, e := range plans {
+		place := fmt.Sprintf("earlier[%d]", i)
+		if !digestForm.MatchString(e.Digest) {
+			v.bad(place+".digest", "%q is not a digest", e.Digest)
+		}
+		for j, tp := range e.Partitions {
+			place := fmt.Sprintf("%s.partitions[%d]", place, j)
+			if err := tp.Validate(); err != nil {
+				v.bad(place, "%v", err)
+			}
+			if j > 0 {
+				v.order(place, e.Partitions[j-1], tp)
+			}
+		}
+	}
+}
+
+func (v *validator) order(place string, last, tp TopicPartition) {
+	switch c := last.Compare(tp); {
+	case c == 0:
+		v.bad(place, "partition %s stands twice", tp)
+	case c > 0:
+		v.bad(place, "not sorted by topic and partition: %s after %s", tp, last)
+	}
+}
+
+func (v *validator) rows(b *Body) {
+	accepted := make(map[[2]string]bool)
+	for _, f := range b.Findings {
+		if f.Accepted != nil {
+			accepted[[2]string{f.Check, f.Scope}] = true
+		}
+	}
+	want := FromGroup
+	if b.Savepoint != nil {
+		want = FromSavepoint
 	}
 	if len(b.Rows) == 0 {
-		bad("rows", "no partition")
+		v.bad("rows", "no partition")
 	}
+	var topics topicChecker
 	for i, r := range b.Rows {
-		place := fmt.Sprintf("rows[%d] (%s)", i, r.TopicPartition)
-		if i > 0 {
-			switch c := b.Rows[i-1].Compare(r.TopicPartition); {
-			case c == 0:
-				bad(place, "the partition stands twice")
-			case c > 0:
-				bad(place, "not sorted by topic and partition")
-			}
+		bad := func(format string, args ...any) {
+			v.bad(fmt.Sprintf("rows[%d] (%s)", i, r), format, args...)
+		}
+		if i > 0 && b.Rows[i-1].Compare(r.TopicPartition) >= 0 {
+			v.order(fmt.Sprintf("rows[%d]", i), b.Rows[i-1].TopicPartition, r.TopicPartition)
 		}
 		for _, p := range r.problems() {
-			bad(place, "%s", p)
+			bad("%s", p)
+		}
+		if text := topics.next(r.Topic, r.TopicID, r.TargetTopic); text != "" {
+			bad("%s", text)
+		}
+		if r.Origin != want && r.Origin != FromNothing {
+			bad("origin %q, the plan is made from the %s", r.Origin, want)
+		}
+		if r.Rule == RuleStored && r.Next.Compare(r.LastStable) > 0 && b.Isolation != ReadUncommitted {
+			bad("C = %s is above the last stable offset %s, which a %s job cannot have passed", r.Next, r.LastStable, b.Isolation)
+		}
+		if f, needed := r.needs(); needed && !accepted[[2]string{f.Check, f.Scope}] {
+			bad("the rule %s needs an acceptance of %s for %q, which is not among the findings", r.Rule, f.Check, f.Scope)
 		}
 	}
-	if errs == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", ErrPlan, errors.Join(errs...))
-}
-
-// problems lists what is wrong with a row by itself.
-func (r Row) problems() []string {
-	var out []string
-	bad := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	if err := r.Validate(); err != nil {
-		bad("%v", err)
-	}
-	if err := ValidateTopic(r.TargetTopic); err != nil {
-		bad("targetTopic: %v", err)
-	}
-	if !slices.Contains(rules, r.Rule) {
-		bad("rule %q is not one of %q", r.Rule, rules)
-	}
-	if w, err := r.Next.Write(); err != nil {
-		bad("next: %v", err)
-	} else if w != r.Write {
-		bad("write is %s, but C = %s asks for %s", r.Write, r.Next, w)
-	}
-	if r.LogStart.IsNone() || r.LogEnd.IsNone() || r.LastStable.IsNone() || r.TargetEnd.IsNone() {
-		bad("a bound is missing: log start %s, log end %s, last stable %s, target end %s", r.LogStart, r.LogEnd, r.LastStable, r.TargetEnd)
-		return out
-	}
-	if r.Next.Compare(r.LogStart) < 0 || r.Next.Compare(r.LogEnd) > 0 {
-		bad("C = %s lies outside the log, %s to %s", r.Next, r.LogStart, r.LogEnd)
-	}
-	return append(out, r.ruleProblems()...)
-}
-
-// ruleProblems holds C to the rule that the row names.
-func (r Row) ruleProblems() []string {
-	var f Found
-	if r.Found != nil {
-		f = *r.Found
-	}
-	stored := r.Found != nil && f.State == "" && !f.Next.IsNone()
-	marked := r.Found != nil && f.State == "" && f.Next.IsNone() && f.Unread != ""
-	unnamed := r.Found == nil || f.State != ""
-	var gap int64
-	if stored {
-		gap, _ = r.Next.Sub(f.Next)
-	}
-	ok := false
-	switch r.Rule {
-	case RuleStored:
-		ok = stored && gap == 0
-	case RuleExpiredAccepted:
-		ok = stored && gap > 0 && r.Next == r.LogStart
-	case RuleMarkedEmpty:
-		ok = marked && r.LogStart == r.LogEnd && r.Next == r.LogEnd
-	case RuleEarliestAccepted:
-		ok = marked && f.Unread == Earliest && r.Next == r.LogStart
-	case RuleUnnamedEmpty:
-		v, _ := r.LogEnd.Value()
-		ok = unnamed && r.LogStart == r.LogEnd && v == 0 && r.Next == r.LogEnd
-	case RuleUnnamedAccepted:
-		ok = unnamed && r.Next == r.LogStart
-	}
-	var out []string
-	if !ok {
-		out = append(out, fmt.Sprintf("C = %s does not follow by the rule %s from what was found", r.Next, r.Rule))
-	}
-	if want := max(gap, 0); r.Lost != want {
-		out = append(out, fmt.Sprintf("lost is %d, what was found makes it %d", r.Lost, want))
-	}
-	return out
-}
-
-// difference names the first place at which the file and what was understood
-// of it part.
-func difference(file, understood []byte) error {
-	a, b := decodeAny(file), decodeAny(understood)
-	if e := compareAny(nil, a, b); e != nil {
-		return e
-	}
-	return errors.New("the file says more than was understood")
-}
-
-func compareAny(place []string, file, understood any) *PlaceError {
-	at := func(seg, problem string) *PlaceError {
-		return &PlaceError{joinPlace(append(slices.Clone(place), seg)), problem}
-	}
-	switch f := file.(type) {
-	case map[string]any:
-		u, _ := understood.(map[string]any)
-		for _, k := range sortedKeys(f) {
-			if _, known := u[k]; !known {
-				return at(k, "unknown")
-			}
-			if e := compareAny(append(place, k), f[k], u[k]); e != nil {
-				return e
-			}
-		}
-		for _, k := range sortedKeys(u) {
-			if _, there := f[k]; !there {
-				return at(k, "missing")
-			}
-		}
-		return nil
-	case []any:
-		u, _ := understood.([]any)
-		for i := range min(len(f), len(u)) {
-			if e := compareAny(append(place, fmt.Sprintf("[%d]", i)), f[i], u[i]); e != nil {
-				return e
-			}
-		}
-		if len(f) == len(u) {
-			return nil
-		}
-	default:
-		if file == understood {
-			return nil
-		}
-	}
-	return &PlaceError{joinPlace(place), fmt.Sprintf("%s is not in the form that is written: %s", short(file), short(understood))}
-}
-
-func short(v any) string {
-	s := fmt.Sprint(v)
-	if len(s) > 60 {
-		s = strings.ToValidUTF8(s[:60], "") + "..."
-	}
-	return s
 }

@@ -2,7 +2,6 @@ package offsetmap
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 )
 
@@ -92,23 +91,34 @@ func (w Write) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and nothing else.
+// UnmarshalJSON reads what MarshalJSON writes, white space aside, and nothing
+// else.
 func (w *Write) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*w = Write{kind: writeClear}
 		return nil
 	}
-	var v struct {
-		Offset SourceOffset `json:"offset"`
+	m, ok := parseSet(b)
+	if !ok {
+		c, err := Canonical(b)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrOffset, err)
+		}
+		if m, ok = parseSet(c); !ok {
+			return fmt.Errorf(`%w: %s is neither {"offset": M} nor null`, ErrOffset, c)
+		}
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&v); err != nil {
-		return err
-	}
-	if v.Offset.IsNone() {
-		return fmt.Errorf(`%w: %s is neither {"offset": M} nor null`, ErrOffset, b)
-	}
-	*w = Write{kind: writeSet, m: v.Offset}
+	*w = Write{kind: writeSet, m: m}
 	return nil
+}
+
+// parseSet reads {"offset":M} without white space. It is not left to
+// encoding/json, which takes {"OFFSET":M} and a second member for the same.
+func parseSet(b []byte) (m SourceOffset, ok bool) {
+	b, prefixed := bytes.CutPrefix(b, []byte(`{"offset":`))
+	b, closed := bytes.CutSuffix(b, []byte("}"))
+	if !prefixed || !closed || unmarshal(&m.inverted, b) != nil {
+		return SourceOffset{}, false
+	}
+	return m, !m.IsNone()
 }
