@@ -1,0 +1,223 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	// readyWithin is many times what a start takes (about 7 s on an idle machine of two cores, 30 s on a loaded one).
+	readyWithin = 3 * time.Minute
+	// stopWithin bounds an orderly shutdown (2 s to 8 s).
+	stopWithin = time.Minute
+	// maxStarts bounds how often a start is repeated because its port is taken.
+	maxStarts = 5
+	pollEvery = 50 * time.Millisecond
+)
+
+// Process is one JVM of the lab. Its methods fail the test that calls them when they cannot do their work; they are
+// safe for concurrent use as long as only one of them starts or ends the process at a time.
+type Process struct {
+	name  string
+	argv  []string
+	log   logFile
+	ports ports
+	// configure writes the configuration, for ports that were just taken.
+	configure func() error
+	// probe says whether the process is ready to be used.
+	probe func(context.Context) bool
+	// known is set once the process was ready: others then know its address, so it has to keep it.
+	known bool
+
+	mu      sync.Mutex
+	cmd     *exec.Cmd
+	exited  chan struct{} // closed when the process is gone
+	exitErr error         // valid once exited is closed
+	since   int64         // where the log of this run begins
+}
+
+// Name is source, target, worker-1, worker-2, …
+func (p *Process) Name() string { return p.name }
+
+// Log returns what the process has logged so far, over all its runs.
+func (p *Process) Log() string { return p.log.from(0) }
+
+// Running says whether the process is there, ready or not, suspended or not.
+func (p *Process) Running() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.running()
+}
+
+func (p *Process) running() bool {
+	if p.exited == nil {
+		return false
+	}
+	select {
+	case <-p.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// Start starts the process again after [Process.Stop] or [Process.Kill], on the same address and with the same data,
+// and returns when it is ready.
+func (p *Process) Start(t testing.TB) {
+	t.Helper()
+	if p.Running() {
+		t.Fatalf("%s: start: it is running", p.name)
+	}
+	if err := p.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Stop ends the process in order (SIGTERM) and returns when it is gone.
+func (p *Process) Stop(t testing.TB) {
+	t.Helper()
+	exited := p.signal(t, syscall.SIGTERM)
+	select {
+	case <-exited:
+	case <-time.After(stopWithin):
+		t.Fatalf("%s: still there %s after SIGTERM\n%s", p.name, stopWithin, p.log.tail(0))
+	}
+}
+
+// Kill ends the process at once (SIGKILL), as a crash does, and returns when it is gone.
+func (p *Process) Kill(t testing.TB) {
+	t.Helper()
+	<-p.signal(t, syscall.SIGKILL)
+}
+
+// Suspend makes the process hang (SIGSTOP): its sockets stay open and nothing answers. It ends with
+// [Process.Continue], and at the latest with the test.
+func (p *Process) Suspend(t testing.TB) {
+	t.Helper()
+	p.signal(t, sigStop)
+	t.Cleanup(func() {
+		if p.Running() {
+			p.signal(t, sigCont)
+		}
+	})
+}
+
+// Continue lets a suspended process run on.
+func (p *Process) Continue(t testing.TB) {
+	t.Helper()
+	p.signal(t, sigCont)
+}
+
+func (p *Process) signal(t testing.TB, sig os.Signal) (exited <-chan struct{}) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.running() {
+		t.Fatalf("%s: %s: it is not running", p.name, sig)
+	}
+	if err := p.cmd.Process.Signal(sig); err != nil {
+		t.Fatalf("%s: %s: %v", p.name, sig, err)
+	}
+	return p.exited
+}
+
+// start launches the process and waits until it is ready. A port that somebody else took meanwhile is exchanged for
+// another one, or waited for if the address is known already.
+func (p *Process) start(ctx context.Context) error {
+	for attempt := 1; ; attempt++ {
+		err := p.launch()
+		if err == nil {
+			err = p.awaitReady(ctx)
+		}
+		if err == nil {
+			p.known = true
+			return nil
+		}
+		p.end()
+		if attempt == maxStarts || !portTaken.MatchString(p.log.from(p.since)) {
+			return err
+		}
+		if p.known {
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+				return errors.Join(err, ctx.Err())
+			}
+		} else if err := p.configure(); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+}
+
+func (p *Process) launch() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out, since, err := p.log.open()
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	defer func() { _ = out.Close() }()            // the child has it now
+	cmd := exec.Command(p.argv[0], p.argv[1:]...) //nolint:noctx // outlives the context of its start; end kills it
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = procAttr()
+	started, exited := make(chan error), make(chan struct{})
+	go func() {
+		// Linux kills the child when the thread that started it ends, not the process: this one stays until then.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			p.exitErr = cmd.Wait()
+			close(exited)
+		}
+	}()
+	if err := <-started; err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	p.cmd, p.exited, p.since = cmd, exited, since
+	return nil
+}
+
+func (p *Process) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.exited:
+			return fmt.Errorf("%s: ended while starting: %w\n%s", p.name, p.exitErr, p.log.tail(p.since))
+		case <-ctx.Done():
+			return fmt.Errorf("%s: not ready (bound %s): %w\n%s", p.name, readyWithin, ctx.Err(), p.log.tail(p.since))
+		case <-ticker.C:
+		}
+		if p.probe(ctx) {
+			return nil
+		}
+	}
+}
+
+// end kills the process if it is there.
+func (p *Process) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running() {
+		_ = p.cmd.Process.Kill() // fails only if the process is gone
+		<-p.exited
+	}
+}
+
+// shut ends the process for good.
+func (p *Process) shut() {
+	p.end()
+	p.ports.release()
+}
