@@ -1,0 +1,49 @@
+// Package flinkstate reads how far a Flink job had read Kafka, from the
+// savepoint or checkpoint that the job left behind, without a JVM.
+//
+// Two calls are what most readers need:
+//
+//	snap, err := flinkstate.ReadDir("/savepoints/savepoint-2b3ed0-f0c7ba51791f")
+//	src, err := snap.Source("orders-source") // by uid, name or operator id
+//
+// [Read] does the same behind an [io/fs.FS]. The [offsetmap.Position] of each
+// partition holds C, the next offset to read, or the reason why there is none.
+//
+// # What it reads
+//
+// Metadata versions 2 to 6 (Flink 1.3 to 2.x), savepoints in canonical and
+// native format, retained checkpoints of every state backend, state inline or
+// in files, relative and absolute paths, merged files (Flink 1.20+) and
+// snapshot compression. Of the operators, the KafkaSource (FLIP-27) of every
+// connector version up to 5.0. An operator is taken for a KafkaSource only when
+// every element of its state parses to the last byte, since nothing in the file
+// names the kind of a source.
+//
+// # What it does not do
+//
+// It does not read the FlinkKafkaConsumer or the DynamicKafkaSource yet: a
+// savepoint that holds one is an [ErrUnsupported], since what is left could be
+// taken for all. It does not judge whether positions fit the brokers, and it
+// does not choose between sources: [Snapshot.Source] wants one named when there
+// are several, and they are never merged.
+//
+// # What it guarantees
+//
+//   - Never fewer partitions: what cannot be read is an error that says where
+//     and why. There is no partial result.
+//   - A partition that only the enumerator knows is reported as such, without a
+//     C ([offsetmap.AssignmentState]).
+//   - The positions are as the state says. What makes them unfit by itself (an
+//     unaligned checkpoint's records in flight, a finished source) stands in
+//     [Snapshot.Warnings] for the caller to judge by [WarningCode.Unfit].
+//   - Only _metadata and the files that hold splits of sources are opened, each
+//     once, inside the folder of _metadata or a target of [WithPathMap].
+//   - Input may be hostile. Counts and lengths are held against what is left of
+//     the file, so memory stays within a small multiple of the bytes read (22
+//     times for compressed state, the most that Snappy can expand). Java
+//     serialization is never run.
+//
+// The layout of the bytes is that of Flink's MetadataV2Serializer to
+// MetadataV6Serializer, DefaultOperatorStateBackendSnapshotStrategy,
+// KafkaPartitionSplitSerializer and KafkaSourceEnumStateSerializer.
+package flinkstate

@@ -1,0 +1,235 @@
+package flinkstate
+
+import "fmt"
+
+const enumWhat = "enumerator state"
+
+// enumKind says whose enumerator wrote a coordinator's state.
+type enumKind uint8
+
+const (
+	enumNone    enumKind = iota // there is no state
+	enumKafka                   // a KafkaSource's, which names a partition
+	enumEmpty                   // names nothing, so that it may be anybody's
+	enumDynamic                 // a DynamicKafkaSource's
+	enumOther
+)
+
+// enumState is what a coordinator's state says.
+type enumState struct {
+	kind      enumKind
+	version   int32
+	discovery Discovery
+	// splits holds what known did not know, with state splitAssigned or
+	// splitUnassigned.
+	splits []split
+	err    error // why it is not enumKafka
+}
+
+// knownFunc says whether a reader holds a partition that the enumerator names.
+type knownFunc func(topic uint32, partition int32) bool
+
+// parseEnumerator reads the state of a source's coordinator
+// (SourceCoordinator.writeCheckpointBytes): the enumerator's state behind the
+// versions of both. Partitions for which known is true are left out.
+func parseEnumerator(c *cursor, topics *topicTable, known knownFunc) enumState {
+	serde := c.i32("coordinator version")
+	e := enumState{discovery: DiscoveryUnknown, version: c.i32("enumerator version")}
+	at := c.off + 4
+	body := c.sized(enumWhat)
+	if c.err == nil && (serde < 0 || serde > 1) {
+		c.unsupported(0, "coordinator version", "version %d (0 and 1 are read)", serde)
+	}
+	// Version 0 has the state of Flink's own split assignment tracker at the
+	// end, which repeats what the readers hold.
+	if c.err == nil && serde == 1 && c.left() > 0 {
+		c.corrupt(c.off, "coordinator state", "%d bytes follow the enumerator's", c.left())
+	}
+	if e.err = c.err; e.err != nil {
+		e.kind = enumOther
+		return e
+	}
+	in := *c
+	in.buf, in.off, in.base = body, 0, c.base+int64(at)
+	in.within = fmt.Sprintf("%s version %d", enumWhat, e.version)
+	p := enumParser{cursor: &in, topics: topics, known: known, enum: &e}
+	p.state(e.version)
+	if in.err == nil && in.left() > 0 {
+		in.corrupt(in.off, "end", "%d bytes follow", in.left())
+	}
+	switch e.err = in.err; {
+	case e.err == nil && p.seen > 0:
+		e.kind = enumKafka
+	case e.err == nil:
+		e.kind = enumEmpty
+	case isDynamicEnumerator(e.version, body):
+		e.kind = enumDynamic
+	default:
+		e.kind = enumOther
+	}
+	return e
+}
+
+// splitStored says that the state of each split follows it.
+const splitStored splitState = 0
+
+type enumParser struct {
+	*cursor
+	topics *topicTable
+	known  knownFunc
+	enum   *enumState
+	seen   int
+}
+
+// state reads what KafkaSourceEnumStateSerializer writes.
+func (p *enumParser) state(version int32) {
+	switch version {
+	case 0: // SerdeUtils.serializeSplitAssignments: splits by subtask
+		n := p.count(8, "subtasks")
+		p.splitVersion()
+		for range n {
+			p.i32("subtask")
+			for range p.count(4+splitFixed, "splits") {
+				p.split(splitAssigned)
+			}
+		}
+	case 1: // assigned partitions
+		for range p.count(6, "partitions") {
+			p.partition(splitAssigned)
+		}
+	case 2: // partitions with their state
+		for range p.count(10, "partitions") {
+			p.partition(splitStored)
+		}
+		p.discovery()
+	case 3: // splits with their state
+		n := p.count(4+splitFixed+4, "splits")
+		p.splitVersion()
+		for range n {
+			p.split(splitStored)
+		}
+		p.discovery()
+	default:
+		p.unsupported(0, "version", "enumerator state version %d (0 to 3 are read)", version)
+	}
+}
+
+func (p *enumParser) splitVersion() {
+	if v := p.i32("split version"); v != 0 {
+		p.unsupported(p.off-4, "split version", "split serializer version %d (0 is read)", v)
+	}
+}
+
+func (p *enumParser) discovery() {
+	switch b := p.i8("initial discovery"); {
+	case p.err != nil:
+	case b == 0:
+		p.enum.discovery = DiscoveryUnfinished
+	case b == 1:
+		p.enum.discovery = DiscoveryFinished
+	default:
+		p.corrupt(p.off-1, "initial discovery", "%d is neither 0 nor 1", b)
+	}
+}
+
+// partition reads a partition without offsets, and its state unless that is
+// given.
+func (p *enumParser) partition(st splitState) {
+	at := p.off
+	name := p.raw("partition")
+	partition := p.i32("partition")
+	if st == splitStored {
+		st = p.assignment()
+	}
+	if p.err != nil {
+		return
+	}
+	id, ok := p.topics.id(name)
+	if !ok || partition < 0 {
+		p.corrupt(at, "partition", "no legal topic name and partition number")
+		return
+	}
+	p.keep(split{topic: id, partition: partition, start: noStart, stop: noStop, subtask: fromEnumerator, state: st})
+}
+
+// split reads a partition with its starting and stopping offsets.
+func (p *enumParser) split(st splitState) {
+	at := p.off
+	b := p.sized("split")
+	if st == splitStored {
+		st = p.assignment()
+	}
+	if p.err != nil {
+		return
+	}
+	var s split
+	if !s.parse(b, p.topics) {
+		p.corrupt(at, "split", "not a split of a KafkaSource to its last byte")
+		return
+	}
+	s.subtask, s.state = fromEnumerator, st
+	p.keep(s)
+}
+
+func (p *enumParser) assignment() splitState {
+	switch v := p.i32("assignment"); v {
+	case 0:
+		return splitAssigned
+	case 1:
+		return splitUnassigned
+	default:
+		p.corrupt(p.off-4, "assignment", "status %d is neither assigned (0) nor unassigned (1)", v)
+		return splitAssigned
+	}
+}
+
+func (p *enumParser) keep(s split) {
+	p.seen++
+	held := p.known(s.topic, s.partition)
+	switch {
+	case !held:
+		p.enum.splits = append(p.enum.splits, s)
+	case s.state == splitUnassigned:
+		p.corrupt(p.off, "assignment", "%s-%d is unassigned, yet a reader holds it", p.topics.names[s.topic], s.partition)
+	}
+}
+
+// isDynamicEnumerator reports whether b is the state of a DynamicKafkaSource's
+// enumerator to its last byte (DynamicKafkaSourceEnumStateSerializer versions 1
+// and 2): the streams with their clusters, then one state of a KafkaSource's
+// enumerator for each cluster.
+func isDynamicEnumerator(version int32, b []byte) bool {
+	if version != 1 && version != 2 {
+		return false
+	}
+	c := newCursor("", 0, b)
+	named := false
+	for range c.count(6, "streams") {
+		c.utf("stream")
+		for range c.count(8, "clusters") {
+			named = true
+			c.utf("cluster")
+			for range c.count(2, "topics") {
+				c.utf("topic")
+			}
+			c.utf("bootstrap servers")
+			for range 2 * (int(version) - 1) {
+				if c.i8("present") == 1 {
+					c.sized("initializer")
+				}
+			}
+		}
+	}
+	inner := c.i32("inner version")
+	for range c.count(6, "states") {
+		named = true
+		c.utf("cluster")
+		in := newCursor("", 0, c.sized("state"))
+		p := enumParser{cursor: in, topics: newTopicTable(), known: func(uint32, int32) bool { return true }, enum: &enumState{}}
+		p.state(inner)
+		if in.err != nil || in.left() > 0 {
+			return false
+		}
+	}
+	return named && c.err == nil && c.left() == 0
+}

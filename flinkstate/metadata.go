@@ -1,0 +1,263 @@
+package flinkstate
+
+import (
+	"cmp"
+	"encoding/hex"
+	"math"
+	"slices"
+)
+
+const (
+	metadataMagic    = 0x4960672d // Checkpoints.HEADER_MAGIC_NUMBER
+	masterStateMagic = 0xc96b1696 // MetadataV2V3SerializerBase.MASTER_STATE_MAGIC_NUMBER
+	oldestMetadata   = 2
+	newestMetadata   = 6
+)
+
+// metadata is what a _metadata file holds, with slices into its bytes.
+type metadata struct {
+	version      int32
+	checkpointID int64
+	operators    []operator
+}
+
+// operator is one operator as the metadata describes it.
+type operator struct {
+	Operator
+	file          string // path of the metadata file
+	at            int64  // byte of the metadata file at which it starts
+	coordinator   []byte // nil when there is none
+	coordinatorAt int64  // byte of the metadata file at which it starts
+	readers       []stateHandle
+	alive         int // subtasks that have not finished
+	legacyAt      int64
+	channels      int
+	channelBytes  int64
+}
+
+// parseMetadata reads the bytes of a whole metadata file
+// (org.apache.flink.runtime.checkpoint.Checkpoints.loadCheckpointMetadata).
+func parseMetadata(file string, b []byte) (*metadata, error) {
+	c := newCursor(file, 0, b)
+	if m := c.i32("magic number"); m != metadataMagic {
+		c.corrupt(0, "magic number", "%#08x, but a metadata file starts with %#08x", uint32(m), metadataMagic)
+	}
+	m := &metadata{version: c.i32("version")}
+	switch {
+	case c.err != nil:
+	case m.version < oldestMetadata:
+		c.unsupported(4, "version", "metadata version %d, which Flink 1.3 and later refuse too (versions %d to %d are read)", m.version, oldestMetadata, newestMetadata)
+	case m.version > newestMetadata:
+		c.unsupported(4, "version", "metadata version %d is newer than what is known (versions %d to %d are read)", m.version, oldestMetadata, newestMetadata)
+	}
+	if m.checkpointID = c.i64("checkpoint id"); m.checkpointID < 0 {
+		c.corrupt(c.off-8, "checkpoint id", "%d is negative", m.checkpointID)
+	}
+	for range c.count(8, "master states") {
+		if v := uint32(c.i32("master state")); c.err == nil && v != masterStateMagic {
+			c.corrupt(c.off-4, "master state", "%#08x is not its magic number", v)
+		}
+		c.sized("master state")
+	}
+	n := c.count(28, "operators")
+	if c.err == nil {
+		m.operators = make([]operator, 0, min(n, 1024))
+	}
+	p := metadataParser{cursor: c, version: m.version}
+	for range n {
+		op := p.operatorState()
+		if c.err != nil {
+			break
+		}
+		m.operators = append(m.operators, op)
+	}
+	c.operator = ""
+	p.end()
+	if c.err != nil {
+		return nil, c.err
+	}
+	slices.SortStableFunc(m.operators, func(a, b operator) int { return cmp.Compare(a.ID, b.ID) })
+	for i := 1; i < len(m.operators); i++ {
+		if id := m.operators[i].ID; id == m.operators[i-1].ID {
+			c.corrupt(int(m.operators[i].at), "operators", "operator %s is there twice", id)
+			return nil, c.err
+		}
+	}
+	return m, nil
+}
+
+// end checks what follows the operators: nothing, or from version 4 on the
+// checkpoint's properties.
+func (p *metadataParser) end() {
+	if p.err != nil {
+		return
+	}
+	if p.version >= 4 {
+		p.javaObject("checkpoint properties")
+	}
+	if p.err == nil && p.left() > 0 {
+		p.corrupt(p.off, "end of the metadata", "%d bytes follow that do not belong there", p.left())
+	}
+}
+
+// metadataParser is a cursor that knows the metadata version
+// (MetadataV2Serializer to MetadataV6Serializer).
+type metadataParser struct {
+	*cursor
+	version int32
+	names   []string  // state names met so far
+	states  []opState // of the handle that is being read
+	seen    []bool    // subtasks of the operator that is being read
+}
+
+func (p *metadataParser) operatorState() operator {
+	op := operator{file: p.file, at: int64(p.off), legacyAt: -1}
+	if p.version >= 5 {
+		op.Name = p.utf("operator name")
+		op.UID = p.utf("operator uid")
+	}
+	if id := p.take(16, "operator id"); id != nil {
+		op.ID = hex.EncodeToString(id)
+	}
+	p.operator = op.ID
+	op.Parallelism = int(p.i32("parallelism"))
+	if p.err == nil && (op.Parallelism < 0 || op.Parallelism > maxParallelism) {
+		p.corrupt(p.off-4, "parallelism", "%d is not between 0 and %d", op.Parallelism, maxParallelism)
+	}
+	op.MaxParallelism = int(p.i32("max parallelism"))
+	if p.version == 2 {
+		p.i32("chain length")
+	} else {
+		p.coordinator(&op)
+	}
+	at := p.off
+	n := int(p.i32("number of subtasks"))
+	switch {
+	case p.err != nil:
+		return op
+	case n == -1 && p.version > 2:
+		op.FullyFinished = true
+		if op.coordinator != nil {
+			p.corrupt(at, "number of subtasks", "a fully finished operator has coordinator state")
+		}
+		return op
+	case n < 0 || n > p.left()/4:
+		p.corrupt(at, "number of subtasks", "%d do not fit into the %d bytes that are left", n, p.left())
+		return op
+	}
+	p.seen = append(p.seen[:0], make([]bool, op.Parallelism)...)
+	for range n {
+		p.subtaskState(&op)
+		if p.err != nil {
+			break
+		}
+	}
+	p.subtask = -1
+	slices.Sort(op.FinishedSubtasks)
+	slices.Sort(op.States)
+	return op
+}
+
+// maxParallelism is the most subtasks that an operator of Flink can have
+// (KeyGroupRangeAssignment.UPPER_BOUND_MAX_PARALLELISM).
+const maxParallelism = 1 << 15
+
+// coordinator reads the state of the operator's coordinator, which Flink writes
+// inline however big it is.
+func (p *metadataParser) coordinator(op *operator) {
+	at := p.off
+	s := p.streamHandle("coordinator state", 0)
+	switch {
+	case p.err != nil || s.kind == streamNull:
+	case s.kind != streamBytes:
+		p.unsupported(at, "coordinator state", "handle type %d (Flink writes it inline)", s.kind)
+	default:
+		op.coordinator = s.inline
+		op.coordinatorAt = s.at
+	}
+}
+
+func (p *metadataParser) subtaskState(op *operator) {
+	at := p.off
+	i := p.i32("subtask index")
+	finished := i < 0 && p.version > 2
+	if finished {
+		i = -(i + 1)
+	}
+	if p.err != nil {
+		return
+	}
+	switch {
+	case i < 0 || int(i) >= op.Parallelism:
+		p.corrupt(at, "subtask index", "subtask %d is not one of the %d subtasks", i, op.Parallelism)
+		return
+	case p.seen[i]:
+		p.corrupt(at, "subtask index", "subtask %d is there twice", i)
+		return
+	}
+	p.seen[i] = true
+	if finished {
+		op.FinishedSubtasks = append(op.FinishedSubtasks, int(i))
+		return
+	}
+	op.alive++
+	p.subtask = int(i)
+	if p.version == 2 {
+		p.i64("duration")
+		if n := p.i32("legacy states"); n != 0 {
+			p.unsupported(p.off-4, "legacy states", "state of Flink 1.1, which Flink itself no longer reads")
+		}
+	}
+	if p.i32("managed operator state") != 0 {
+		p.managedState(op)
+	}
+	if p.i32("raw operator state") != 0 {
+		p.operatorHandle("raw operator state")
+	}
+	for _, what := range []string{"managed keyed state", "raw keyed state"} {
+		if p.keyedHandle(what, 0) {
+			op.Keyed = true
+		}
+	}
+	if p.version >= 3 {
+		for _, what := range []string{"input channel state", "result subpartition state"} {
+			for range p.count(1, what) {
+				size := p.channelHandle(what)
+				if p.err != nil {
+					return
+				}
+				op.channels++
+				op.channelBytes = min(op.channelBytes, math.MaxInt64-size) + size
+			}
+		}
+	}
+}
+
+// managedState keeps what may hold positions and skips the rest.
+func (p *metadataParser) managedState(op *operator) {
+	at := p.off
+	stream := p.operatorHandle("managed operator state")
+	if p.err != nil {
+		return
+	}
+	for i, s := range p.states {
+		if !slices.Contains(op.States, s.name) {
+			op.States = append(op.States, s.name)
+		}
+		switch s.name {
+		case legacyState:
+			op.legacyAt = int64(at)
+		case readerState:
+			h := stateHandle{subtask: p.subtask, at: int64(s.at), offsets: s.offsets, stream: stream}
+			for j, o := range p.states {
+				if j != i && len(o.offsets) > 0 {
+					h.others = append(h.others, o.offsets)
+				}
+			}
+			if s.mode != splitDistribute {
+				p.corrupt(s.at, readerState, "distribution mode %d, but the splits of a source are SPLIT_DISTRIBUTE (%d)", s.mode, splitDistribute)
+			}
+			op.readers = append(op.readers, h)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package flinkstate
+
+import (
+	"encoding/binary"
+	"sort"
+)
+
+// Versions of the operator state backend's format
+// (OperatorBackendSerializationProxy): 5 in Flink 1.7 to 1.17, 6 from 1.18 on,
+// which says in one more byte whether the elements are compressed.
+const (
+	backendPlain      = 5
+	backendCompressed = 6
+)
+
+const (
+	headerWhat  = "operator state header"
+	elementWhat = readerState + " element"
+)
+
+// bytesAt is a stretch of a file.
+type bytesAt struct {
+	file string
+	base int64 // byte of the file at which data starts
+	data []byte
+}
+
+// elementFunc takes one element of a list state, the byte of the file that it
+// starts at, and its number in the subtask.
+type elementFunc func(b []byte, at int64, i int)
+
+// elements hands every element of h, whose stream is src, to each. The offsets
+// that the metadata holds lead to them, so that the header, which contains
+// serializer snapshots of open-ended formats, is read no further than needed
+// (DefaultOperatorStateBackendSnapshotStrategy).
+func (h *stateHandle) elements(operator string, src bytesAt, each elementFunc) error {
+	if len(h.offsets) == 0 {
+		return nil
+	}
+	c := newCursor(src.file, src.base, src.data)
+	c.operator, c.subtask = operator, h.subtask
+	compressed := int8(0)
+	switch v := c.i32(headerWhat); {
+	case c.err != nil:
+	case v == backendPlain:
+	case v == backendCompressed:
+		compressed = c.i8(headerWhat)
+	case v < 0 || v > 1<<8:
+		c.corrupt(0, headerWhat, "%d is no version of an operator state", v)
+	default:
+		c.unsupported(0, headerWhat, "operator state version %d (versions %d and %d are read)", v, backendPlain, backendCompressed)
+	}
+	switch {
+	case c.err != nil:
+	case compressed == 0:
+		h.plain(c, each)
+	case compressed == 1:
+		h.compressed(c, each)
+	default:
+		c.corrupt(4, headerWhat, "compression flag %d is neither 0 nor 1", compressed)
+	}
+	return c.err
+}
+
+func (h *stateHandle) count() int { return len(h.offsets) / 8 }
+
+func (h *stateHandle) offset(i int) int64 {
+	return int64(binary.BigEndian.Uint64(h.offsets[8*i:]))
+}
+
+// plain reads elements that are not compressed. Flink writes the states of a
+// stream one after the other without gaps; that is checked as far as no other
+// state lies between, because a gap would be an element that the metadata lost.
+func (h *stateHandle) plain(c *cursor, each elementFunc) {
+	b := c.buf
+	end := 0
+	for i := range h.count() {
+		off := h.offset(i)
+		if off < int64(c.off) || off > int64(len(b)-4) {
+			c.corrupt(0, elementWhat, "element %d starts at %d, outside the %d bytes of the stream", i, off, len(b))
+			return
+		}
+		at := int(off)
+		if end != 0 && at != end {
+			c.corrupt(at, elementWhat, "element %d starts here, but the one before ends at byte %d", i, c.base+int64(end))
+			return
+		}
+		n := int(int32(binary.BigEndian.Uint32(b[at:])))
+		if n < 0 || n > len(b)-at-4 {
+			c.corrupt(at, elementWhat, "a length of %d does not fit into the %d bytes that are left", n, len(b)-at-4)
+			return
+		}
+		end = at + 4 + n
+		each(b[at+4:end:end], c.base+int64(at), i)
+	}
+	if len(h.others) == 0 && end != len(b) {
+		c.corrupt(end, elementWhat, "%d bytes follow the last element", len(b)-end)
+	}
+}
+
+// compressed reads elements behind which a Snappy framing stream stands.
+//
+// Usually each element starts a chunk. Flink 1.18.0 and 1.18.1 did not flush
+// before they noted an offset (FLINK-34063): there the offsets repeat, only
+// their number is of use, and the elements stand one after the other in what
+// all chunks hold together.
+func (h *stateHandle) compressed(c *cursor, each elementFunc) {
+	first := h.offset(0)
+	for _, o := range h.others {
+		first = min(first, int64(binary.BigEndian.Uint64(o)))
+	}
+	start := first - int64(len(snappyStreamID))
+	if start < int64(c.off) || first > int64(len(c.buf)) || string(c.buf[start:first]) != snappyStreamID {
+		c.corrupt(0, elementWhat, "no Snappy framing stream starts before the first offset, %d of %d", first, len(c.buf))
+		return
+	}
+	if h.flushed() {
+		h.chunks(c, each)
+		return
+	}
+	if len(h.others) > 0 && !h.firstInHeader(c) {
+		c.unsupported(0, elementWhat, "compressed by Flink 1.18.0 or 1.18.1 (FLINK-34063) behind another state of the same stream, where the elements begin cannot be told")
+		return
+	}
+	c.off = int(first)
+	h.sequence(c, each)
+}
+
+// flushed reports whether each offset is the start of a chunk: then no two
+// elements of the stream have the same.
+func (h *stateHandle) flushed() bool {
+	n := h.count()
+	for i := 1; i < n; i++ {
+		if h.offset(i) <= h.offset(i-1) {
+			return false
+		}
+	}
+	for _, o := range h.others {
+		for ; len(o) > 0; o = o[8:] {
+			v := int64(binary.BigEndian.Uint64(o))
+			if i := sort.Search(n, func(i int) bool { return h.offset(i) >= v }); i < n && h.offset(i) == v {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// firstInHeader reports whether the header names the splits first. The order of
+// the states there is that of their elements, and the first name stands before
+// anything of unknown length.
+func (h *stateHandle) firstInHeader(c *cursor) bool {
+	return c.i16(headerWhat) > 0 && string(c.raw(headerWhat)) == readerState && c.err == nil
+}
+
+// chunks reads elements of which each starts a chunk and ends with one.
+func (h *stateHandle) chunks(c *cursor, each elementFunc) {
+	var b []byte
+	for i := range h.count() {
+		off := h.offset(i)
+		if off < 0 || off > int64(len(c.buf)) || i > 0 && int(off) != c.off {
+			c.corrupt(c.off, elementWhat, "element %d starts at byte %d, but the one before ends at %d of %d", i, off, c.off, len(c.buf))
+			return
+		}
+		c.off = int(off)
+		b = c.snappyChunk(b[:0])
+		for c.err == nil && (len(b) < 4 || len(b)-4 < int(binary.BigEndian.Uint32(b))) {
+			b = c.snappyChunk(b)
+		}
+		if c.err != nil {
+			return
+		}
+		if n := binary.BigEndian.Uint32(b); len(b)-4 != int(n) {
+			c.corrupt(int(off), elementWhat, "element %d is %d bytes long, but its chunks hold %d", i, n, len(b)-4)
+			return
+		}
+		each(b[4:], c.base+off, i)
+	}
+	if len(h.others) == 0 && c.left() > 0 {
+		c.corrupt(c.off, elementWhat, "%d bytes follow the last element", c.left())
+	}
+}
+
+// sequence reads elements that stand one after the other in the content of all
+// chunks from the cursor on.
+func (h *stateHandle) sequence(c *cursor, each elementFunc) {
+	at := c.off
+	var b []byte
+	for c.err == nil && c.left() > 0 {
+		b = c.snappyChunk(b)
+	}
+	if c.err != nil {
+		return
+	}
+	for i := range h.count() {
+		if len(b) < 4 || uint64(binary.BigEndian.Uint32(b)) > uint64(len(b)-4) {
+			c.corrupt(at, elementWhat, "what the chunks from here on hold ends within element %d of %d", i, h.count())
+			return
+		}
+		n := 4 + int(binary.BigEndian.Uint32(b))
+		each(b[4:n:n], c.base+int64(at), i)
+		b = b[n:]
+	}
+	if len(h.others) == 0 && len(b) > 0 {
+		c.corrupt(at, elementWhat, "%d bytes follow the last of %d elements in what the chunks from here on hold", len(b), h.count())
+	}
+}

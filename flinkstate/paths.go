@@ -1,0 +1,135 @@
+package flinkstate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// place is a folder that files are read from.
+type place struct {
+	fsys  fs.FS
+	dir   string // inside fsys
+	shown string // how the folder is called in errors and in Location
+}
+
+// file is one file below a place.
+type file struct {
+	place
+	name string // inside fsys
+	path string // for errors
+}
+
+// at returns the file that rel names below the place. It refuses to leave it.
+func (p place) at(rel string) (file, error) {
+	var clean []string
+	for s := range strings.SplitSeq(rel, "/") {
+		switch s {
+		case "", ".":
+		case "..":
+			return file{}, errors.New("it leads out of the folder")
+		default:
+			clean = append(clean, s)
+		}
+	}
+	if len(clean) == 0 {
+		return file{}, errors.New("it names no file")
+	}
+	name := path.Join(append([]string{p.dir}, clean...)...)
+	if !fs.ValidPath(name) {
+		return file{}, errors.New("it is no valid path")
+	}
+	return file{place: p, name: name, path: path.Join(append([]string{p.shown}, clean...)...)}, nil
+}
+
+// mapping says where the files of a prefix of absolute URIs are now.
+type mapping struct {
+	prefix string // canonical, without a slash at the end
+	to     place
+}
+
+// newMappings checks a path map and sorts it so that the longest prefix comes
+// first. open makes a place of a target.
+func newMappings(m map[string]string, open func(target string) (place, error)) ([]mapping, error) {
+	var ms []mapping
+	for _, from := range slices.Sorted(maps.Keys(m)) {
+		prefix := strings.TrimRight(canonicalURI(from), "/")
+		if prefix == "" || !isAbsolute(prefix+"/") {
+			return nil, fmt.Errorf("path map: %q is neither a URI nor an absolute path", from)
+		}
+		to, err := open(m[from])
+		if err != nil {
+			return nil, fmt.Errorf("path map: target of %q: %w", from, err)
+		}
+		ms = append(ms, mapping{prefix, to})
+	}
+	slices.SortFunc(ms, func(a, b mapping) int {
+		return cmp.Or(cmp.Compare(len(b.prefix), len(a.prefix)), strings.Compare(a.prefix, b.prefix))
+	})
+	for i := 1; i < len(ms); i++ {
+		if ms[i].prefix == ms[i-1].prefix {
+			return nil, fmt.Errorf("path map: %q is there twice (file:/a, file:///a and /a are one place)", ms[i].prefix)
+		}
+	}
+	return ms, nil
+}
+
+// rest returns what follows the prefix in a canonical URI, false when the URI
+// does not lie below it.
+func (m mapping) rest(uri string) (string, bool) {
+	rest, ok := strings.CutPrefix(uri, m.prefix)
+	return rest, ok && strings.HasPrefix(rest, "/")
+}
+
+// canonicalURI makes the spellings of a local file one: Flink writes file:/a,
+// others file:///a, people /a. Other URIs stay as they are.
+func canonicalURI(s string) string {
+	rest, ok := strings.CutPrefix(s, "file:")
+	switch {
+	case ok:
+		return "file:/" + strings.TrimLeft(rest, "/")
+	case strings.HasPrefix(s, "/"):
+		return "file:/" + strings.TrimLeft(s, "/")
+	default:
+		return s
+	}
+}
+
+// isAbsolute reports whether s is a URI with a scheme, or an absolute path.
+func isAbsolute(s string) bool { return strings.HasPrefix(s, "/") || scheme(s) != "" }
+
+// scheme returns what stands before the colon of a URI. One letter is a drive
+// of Windows.
+func scheme(s string) string {
+	before, _, ok := strings.Cut(s, ":")
+	if !ok || len(before) < 2 || strings.ContainsAny(before, `/\`) {
+		return ""
+	}
+	return before
+}
+
+// localPath returns the path of a local folder that may be given as a file: URI.
+func localPath(s string) (string, error) {
+	switch sc := scheme(s); sc {
+	case "":
+		return filepath.Clean(s), nil
+	case "file":
+		u, err := url.Parse(s)
+		if err != nil {
+			return "", fmt.Errorf("%q: %w", s, err)
+		}
+		if u.Host != "" && u.Host != "localhost" || u.Path == "" {
+			return "", fmt.Errorf("%w: %q is no file: URI of a local absolute path", ErrUnsupported, s)
+		}
+		return filepath.Clean(filepath.FromSlash(u.Path)), nil
+	default:
+		return "", fmt.Errorf("%w: %q: local paths and file: URIs are read, not %s: (Read takes any fs.FS; or make a local copy)", ErrUnsupported, s, sc)
+	}
+}

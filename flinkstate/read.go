@@ -1,0 +1,241 @@
+package flinkstate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// metadataName is the file that makes a folder a savepoint or checkpoint
+// (AbstractFsCheckpointStorageAccess.METADATA_FILE_NAME).
+const metadataName = "_metadata"
+
+const defaultMaxFileSize = 1 << 30
+
+// Option changes how a savepoint is read.
+type Option func(*options)
+
+type options struct {
+	pathMap  map[string]string
+	maxBytes int64
+}
+
+// WithPathMap says where the files are now that the state names by absolute
+// URI: a prefix of such URIs, and the folder that stands for it. For Read the
+// folder is one inside the fs.FS, for ReadDir a local one. The longest prefix
+// that ends at a path segment wins; file:/a, file:///a and /a are one place.
+//
+// By default, a file that the state names by absolute URI is an
+// ErrMissingFiles: savepoints since Flink 1.11 have none, checkpoints with
+// merged files or entropy in their path do.
+func WithPathMap(m map[string]string) Option {
+	return func(o *options) { o.pathMap = m }
+}
+
+// WithMaxFileSize bounds the size in bytes of each file that is read.
+//
+// By default, that is 1 GiB.
+func WithMaxFileSize(bytes int64) Option {
+	return func(o *options) { o.maxBytes = bytes }
+}
+
+// Read reads the savepoint or retained checkpoint whose metadata file lies in
+// the folder dir of fsys. dir may also name the metadata file itself.
+//
+// The error is an ErrNoMetadata, ErrNoPosition, ErrUnsupported, ErrCorrupt or
+// ErrMissingFiles, or what fsys returned.
+func Read(fsys fs.FS, dir string, opts ...Option) (*Snapshot, error) {
+	dir = path.Clean(strings.TrimRight(dir, "/"))
+	if !fs.ValidPath(dir) {
+		return nil, fmt.Errorf("%q is no path inside an fs.FS: it is absolute or leads out of it", dir)
+	}
+	name := metadataName
+	if info, err := fs.Stat(fsys, dir); err == nil && !info.IsDir() {
+		dir, name = path.Dir(dir), path.Base(dir)
+	} else if path.Base(dir) == metadataName {
+		dir = path.Dir(dir)
+	}
+	in := func(d string) (place, error) {
+		if d = path.Clean(d); !fs.ValidPath(d) {
+			return place{}, fmt.Errorf("%q is no path inside the fs.FS", d)
+		}
+		return place{fsys, d, d}, nil
+	}
+	o, maps, err := newOptions(opts, in)
+	if err != nil {
+		return nil, err
+	}
+	home, _ := in(dir)
+	near := []place{home}
+	if dir != "." {
+		parent, _ := in(path.Dir(dir))
+		near = append(near, parent)
+	}
+	full := func(p string) string { return p }
+	return read(&store{home: home, maps: maps, near: near, full: full, maxBytes: o.maxBytes}, name)
+}
+
+// ReadDir is Read for a local folder. dir is its path or its file: URI, with or
+// without a slash or /_metadata at the end. Nothing outside of that folder and
+// of the targets of WithPathMap is read, not even through symbolic links.
+func ReadDir(dir string, opts ...Option) (*Snapshot, error) {
+	var roots []*os.Root
+	defer func() {
+		for _, r := range roots {
+			_ = r.Close()
+		}
+	}()
+	in := func(d string) (place, error) {
+		d, err := localPath(d)
+		if err != nil {
+			return place{}, err
+		}
+		r, err := os.OpenRoot(d)
+		if err != nil {
+			return place{}, err
+		}
+		roots = append(roots, r)
+		return place{r.FS(), ".", d}, nil
+	}
+	o, maps, err := newOptions(opts, in)
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = localPath(dir); err != nil {
+		return nil, err
+	}
+	name := metadataName
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() || filepath.Base(dir) == metadataName {
+		dir, name = filepath.Dir(dir), filepath.Base(dir)
+	}
+	home, err := in(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s: the folder does not exist", ErrNoMetadata, fullPath(filepath.Join(dir, name)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	near := []place{home}
+	// Only looked at to say where a missing file may be.
+	if parent, err := in(filepath.Join(dir, "..")); err == nil {
+		near = append(near, parent)
+	}
+	return read(&store{home: home, maps: maps, near: near, full: fullPath, maxBytes: o.maxBytes}, name)
+}
+
+// fullPath makes a local path absolute, as far as the system lets it.
+func fullPath(p string) string {
+	if abs, err := filepath.Abs(p); err == nil {
+		return abs
+	}
+	return p
+}
+
+func newOptions(opts []Option, open func(string) (place, error)) (options, []mapping, error) {
+	o := options{maxBytes: defaultMaxFileSize}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	if o.maxBytes <= 0 || o.maxBytes > maxInt-1 {
+		return o, nil, fmt.Errorf("a file size limit of %d bytes is not between 1 and %d", o.maxBytes, maxInt-1)
+	}
+	maps, err := newMappings(o.pathMap, open)
+	return o, maps, err
+}
+
+const maxInt = int64(^uint(0) >> 1)
+
+// read does what Read and ReadDir have in common.
+func read(s *store, name string) (*Snapshot, error) {
+	f, err := s.home.at(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	b, err := slurp(f, nil, s.maxBytes)
+	if err != nil {
+		return nil, s.noMetadata(f, err)
+	}
+	s.meta.b = b
+	s.meta.hash(s.note(name, b))
+	snap, err := s.snapshot(f.path, b)
+	files := s.done()
+	if err != nil {
+		return nil, err
+	}
+	snap.Files = files
+	return snap, nil
+}
+
+// snapshot makes the bytes of the metadata file, and the files that it names,
+// into what callers see.
+func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
+	m, err := parseMetadata(file, b)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.supported(); err != nil {
+		return nil, err
+	}
+	readers := make([]*sourceReader, len(m.operators))
+	for i := range m.operators {
+		readers[i] = newSourceReader(&m.operators[i])
+	}
+	if err := s.fill(file, readers); err != nil {
+		return nil, err
+	}
+	snap := &Snapshot{
+		Location:        file,
+		MetadataVersion: int(m.version),
+		CheckpointID:    m.checkpointID,
+		Warnings:        []Warning{},
+	}
+	var errs []error
+	for _, r := range readers {
+		src, ws, err := r.source()
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if src != nil {
+			snap.Sources = append(snap.Sources, *src)
+		}
+		snap.Warnings = append(snap.Warnings, ws...)
+		snap.add(r.op)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	snap.Warnings = append(snap.Warnings, sharedPartitions(snap.Sources)...)
+	sortWarnings(snap.Warnings)
+	if len(snap.Sources) == 0 {
+		return nil, &NoPositionError{Metadata: file, Operators: snap.Operators, Warnings: snap.Warnings}
+	}
+	return snap, nil
+}
+
+// add lists an operator, and what was on its way to it.
+func (s *Snapshot) add(op *operator) {
+	s.Operators = append(s.Operators, op.Operator)
+	if op.channels == 0 {
+		return
+	}
+	s.InFlight = append(s.InFlight, InFlight{
+		OperatorID: op.ID, UID: op.UID, Name: op.Name, Handles: op.channels, Bytes: op.channelBytes,
+	})
+	s.Warnings = append(s.Warnings, op.warn(RecordsInFlight, fmt.Sprintf(
+		"an unaligned checkpoint: %d bytes of records in flight are behind the positions of the sources and not in the target", op.channelBytes)))
+}
+
+// supported refuses what is known and not read yet, all of it at once.
+func (m *metadata) supported() error {
+	var errs []error
+	for i := range m.operators {
+		if op := &m.operators[i]; op.legacyAt >= 0 {
+			errs = append(errs, op.unsupported(fmt.Sprintf("state %s of a FlinkKafkaConsumer, which is not read yet", legacyState)))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,133 @@
+package flinkstate
+
+import (
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// Snapshot is what a savepoint or checkpoint says about the sources of a job.
+// Its slices are sorted, so equal files give equal snapshots.
+type Snapshot struct {
+	// Location is the path of the metadata file that was read: inside the
+	// fs.FS for Read, local for ReadDir.
+	Location string `json:"location"`
+
+	// MetadataVersion is the version of the metadata format, 2 to 6.
+	MetadataVersion int `json:"metadataVersion"`
+
+	// CheckpointID is the number that Flink gave the checkpoint or savepoint.
+	CheckpointID int64 `json:"checkpointId"`
+
+	// Sources holds one entry for each KafkaSource operator, by operator id.
+	// Two sources are never merged, even when they share a partition. It is
+	// never empty.
+	Sources []Source `json:"sources"`
+
+	// Operators holds every operator of the file, by operator id, the ones of
+	// Sources included.
+	Operators []Operator `json:"operators"`
+
+	// InFlight holds the operators with channel state, by operator id. The
+	// sources have passed those records but the sink has not written them, so
+	// C is too far. Savepoints never have any; unaligned checkpoints may.
+	InFlight []InFlight `json:"inFlight,omitempty"`
+
+	// Files holds every file that was opened, by name.
+	Files []File `json:"files"`
+
+	// Warnings holds what a reader of the positions must know, by operator id.
+	Warnings []Warning `json:"warnings"`
+}
+
+// Kind names the kind of a source.
+type Kind string
+
+// KafkaSource is the FLIP-27 source of flink-connector-kafka
+// (org.apache.flink.connector.kafka.source.KafkaSource), also under SQL.
+const KafkaSource Kind = "KafkaSource"
+
+// Discovery says whether the enumerator of a source had seen all partitions
+// that existed when the job started.
+type Discovery string
+
+const (
+	// DiscoveryUnknown is what enumerators before flink-connector-kafka 3.1
+	// leave: they do not store it.
+	DiscoveryUnknown Discovery = "unknown"
+	// DiscoveryFinished means that the first discovery came to its end.
+	DiscoveryFinished Discovery = "finished"
+	// DiscoveryUnfinished means that partitions may exist which the file does
+	// not name.
+	DiscoveryUnfinished Discovery = "unfinished"
+)
+
+// Source is one KafkaSource operator.
+type Source struct {
+	// OperatorID is 32 lower-case hex digits, as Flink prints it.
+	OperatorID string `json:"operatorId"`
+	// UID is the uid that the job gave the operator. The file has it from
+	// metadata version 5 (Flink 2.0) on; before, only its hash, which is
+	// OperatorID. Empty when the job gave none.
+	UID string `json:"uid,omitempty"`
+	// Name is the operator's name, from metadata version 5 on.
+	Name string `json:"name,omitempty"`
+	// Kind is KafkaSource.
+	Kind Kind `json:"kind"`
+	// Parallelism is the number of the operator's subtasks.
+	Parallelism int `json:"parallelism"`
+	// FinishedSubtasks holds the numbers of the subtasks that had finished
+	// (FLIP-147), which leave no splits behind.
+	FinishedSubtasks []int `json:"finishedSubtasks,omitempty"`
+	// Discovery says whether the enumerator had seen all partitions.
+	Discovery Discovery `json:"discovery"`
+	// Partitions holds each partition that a reader or the enumerator knows,
+	// once, by topic and number.
+	Partitions []offsetmap.Position `json:"partitions"`
+}
+
+// Operator is one operator of the job.
+type Operator struct {
+	// ID is 32 lower-case hex digits, as Flink prints it.
+	ID string `json:"id"`
+	// UID and Name are stored from metadata version 5 (Flink 2.0) on.
+	UID  string `json:"uid,omitempty"`
+	Name string `json:"name,omitempty"`
+	// Parallelism and MaxParallelism are numbers of subtasks and key groups.
+	Parallelism    int `json:"parallelism"`
+	MaxParallelism int `json:"maxParallelism"`
+	// States holds the names of the operator's list and broadcast states.
+	States []string `json:"states,omitempty"`
+	// Keyed reports whether the operator has keyed state.
+	Keyed bool `json:"keyed,omitempty"`
+	// FullyFinished reports that all subtasks had finished (FLIP-147): nothing
+	// of the operator is stored, not even what it was.
+	FullyFinished bool `json:"fullyFinished,omitempty"`
+	// FinishedSubtasks holds the numbers of the finished ones otherwise.
+	FinishedSubtasks []int `json:"finishedSubtasks,omitempty"`
+	// Skipped says why the operator is not among the sources, and is empty for
+	// one that is.
+	Skipped string `json:"skipped,omitempty"`
+}
+
+// InFlight is the channel state of one operator: records that were on their
+// way through the job when an unaligned checkpoint was taken.
+type InFlight struct {
+	OperatorID string `json:"operatorId"`
+	UID        string `json:"uid,omitempty"`
+	Name       string `json:"name,omitempty"`
+	// Handles is the number of channels that hold data.
+	Handles int `json:"handles"`
+	// Bytes is the size of that data, as the handles state it.
+	Bytes int64 `json:"bytes"`
+}
+
+// File is one file that was opened and read to its end.
+type File struct {
+	// Name is what the state calls the file: a path relative to the metadata,
+	// or an absolute URI. It does not change when a savepoint is moved. The
+	// metadata file has its own name, _metadata as Flink writes it.
+	Name string `json:"name"`
+	// Size is in bytes.
+	Size int64 `json:"size"`
+	// SHA256 is that of the whole file, in lower-case hex.
+	SHA256 string `json:"sha256"`
+}

@@ -1,0 +1,186 @@
+package flinkstate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// store finds and reads the files that a state names.
+type store struct {
+	home     place                    // the folder of the metadata file
+	maps     []mapping                // longest prefix first
+	near     []place                  // where a missing file may lie, home first
+	full     func(path string) string // for a file that a person looks for
+	maxBytes int64
+	files    []*File
+	meta     buffer
+	bufs     [2]buffer
+	next     int // of bufs
+}
+
+// errUnmapped says that no entry of the path map fits.
+var errUnmapped = errors.New("no path map entry fits")
+
+// locate finds the place of a stream that is in a file.
+func (s *store) locate(st *stream) (file, error) {
+	if st.kind == streamRelative {
+		if isAbsolute(st.path) {
+			return file{}, errors.New("a relative path is wanted")
+		}
+		return s.home.at(st.path)
+	}
+	uri := canonicalURI(st.path)
+	for _, m := range s.maps {
+		if rest, ok := m.rest(uri); ok {
+			return m.to.at(rest)
+		}
+	}
+	return file{}, errUnmapped
+}
+
+// read reads a whole file, which is called name in the state. The bytes are
+// valid until the next call but one.
+func (s *store) read(f file, name string) ([]byte, error) {
+	s.next = (s.next + 1) % len(s.bufs)
+	buf := &s.bufs[s.next]
+	buf.wait()
+	b, err := slurp(f, buf.b, s.maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	buf.b = b
+	buf.hash(s.note(name, b))
+	return b, nil
+}
+
+// note adds a file to the list, still without its hash, and returns its place.
+func (s *store) note(name string, b []byte) *File {
+	f := &File{Name: name, Size: int64(len(b))}
+	s.files = append(s.files, f)
+	return f
+}
+
+// done returns the list of all files, when their hashes are complete.
+func (s *store) done() []File {
+	s.meta.wait()
+	for i := range s.bufs {
+		s.bufs[i].wait()
+	}
+	files := make([]File, 0, len(s.files))
+	for _, f := range s.files {
+		files = append(files, *f)
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	return files
+}
+
+// buffer holds a file whose hash may still be in the making: that and the
+// parsing both run near the speed of memory, so they run side by side.
+type buffer struct {
+	b       []byte
+	hashing sync.WaitGroup
+}
+
+func (b *buffer) hash(f *File) {
+	b.hashing.Go(func() {
+		sum := sha256.Sum256(b.b)
+		f.SHA256 = hex.EncodeToString(sum[:])
+	})
+}
+
+func (b *buffer) wait() { b.hashing.Wait() }
+
+// slurp reads a whole file into buf, or into a new slice when that is too small.
+func slurp(f file, buf []byte, most int64) (b []byte, err error) {
+	in, err := f.fsys.Open(f.name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("it is a folder")
+	case info.Size() > most:
+		return nil, fmt.Errorf("%d bytes are more than the limit of %d (WithMaxFileSize)", info.Size(), most)
+	}
+	n := int(info.Size())
+	if b = buf; cap(b) < n+1 {
+		b = make([]byte, n+1)
+	}
+	// One byte more than there should be, to see that there is none.
+	read, err := io.ReadFull(in, b[:n+1])
+	if err == nil || read < n {
+		return nil, fmt.Errorf("its size is %d, but %d or more bytes could be read", n, read)
+	}
+	if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return b[:n], nil
+}
+
+// missing describes a file that is not there.
+func (s *store) missing(st *stream, f file, operator string) MissingFile {
+	m := MissingFile{Name: st.path, Path: f.path, OperatorID: operator}
+	if st.kind == streamRelative {
+		return m
+	}
+	// The longest end of the path that leads to a file from a folder nearby.
+	prefix, rest := strings.TrimRight(canonicalURI(st.path), "/"), ""
+	for range maxDepth {
+		i := strings.LastIndexByte(prefix, '/')
+		if i <= 0 || prefix[i-1] == '/' || prefix[i-1] == ':' {
+			break
+		}
+		rest = path.Join(prefix[i+1:], rest)
+		prefix = prefix[:i]
+		for _, p := range s.near {
+			at, err := p.at(rest)
+			if err != nil {
+				continue
+			}
+			if info, err := fs.Stat(p.fsys, at.name); err == nil && info.Mode().IsRegular() {
+				m.From, m.To = prefix, p.shown
+				break
+			}
+		}
+	}
+	return m
+}
+
+// noMetadata explains why the metadata file could not be read.
+func (s *store) noMetadata(f file, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read %s: %w", f.path, err)
+	}
+	entries, err := fs.ReadDir(s.home.fsys, s.home.dir)
+	if err != nil {
+		return fmt.Errorf("%w: %s: the folder cannot be listed: %w", ErrNoMetadata, s.full(f.path), err)
+	}
+	const most = 20
+	var names []string
+	for _, e := range entries[:min(len(entries), most)] {
+		name := e.Name()
+		if e.IsDir() {
+			name += "/"
+		}
+		names = append(names, name)
+	}
+	if len(entries) > most {
+		names = append(names, fmt.Sprintf("and %d more", len(entries)-most))
+	}
+	if len(names) == 0 {
+		names = []string{"nothing"}
+	}
+	return fmt.Errorf("%w: %s does not exist; in the folder there is %s", ErrNoMetadata, s.full(f.path), strings.Join(names, ", "))
+}

@@ -1,0 +1,68 @@
+package flinkstate
+
+import (
+	"hash/maphash"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// topicTable numbers topic names, so that each is validated and kept once. It
+// is a hash table of its own because it is asked twice for every split, which
+// is most of the work that a split takes.
+type topicTable struct {
+	names []string
+	seed  maphash.Seed
+	slots []topicSlot // a power of two, at most half full
+}
+
+// topicSlot is free when id is 0.
+type topicSlot struct {
+	hash uint32
+	id   uint32 // number + 1
+}
+
+func newTopicTable() *topicTable {
+	return &topicTable{seed: maphash.MakeSeed()}
+}
+
+// id returns the number of a topic, false for bytes that are no legal name.
+func (t *topicTable) id(name []byte) (uint32, bool) {
+	h := uint32(maphash.Bytes(t.seed, name))
+	mask := uint32(len(t.slots) - 1)
+	if len(t.slots) > 0 {
+		for i := h & mask; t.slots[i].id != 0; i = (i + 1) & mask {
+			if s := t.slots[i]; s.hash == h && t.names[s.id-1] == string(name) {
+				return s.id - 1, true
+			}
+		}
+	}
+	s := string(name)
+	if offsetmap.ValidateTopic(s) != nil {
+		return 0, false
+	}
+	t.names = append(t.names, s)
+	if 2*len(t.names) > len(t.slots) {
+		t.grow()
+	}
+	t.put(topicSlot{h, uint32(len(t.names))})
+	return uint32(len(t.names) - 1), true
+}
+
+func (t *topicTable) put(s topicSlot) {
+	mask := uint32(len(t.slots) - 1)
+	i := s.hash & mask
+	for t.slots[i].id != 0 {
+		i = (i + 1) & mask
+	}
+	t.slots[i] = s
+}
+
+func (t *topicTable) grow() {
+	old := t.slots
+	t.slots = make([]topicSlot, max(16, 2*len(old)))
+	for _, s := range old {
+		if s.id != 0 {
+			t.put(s)
+		}
+	}
+}
