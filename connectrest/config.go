@@ -56,7 +56,7 @@ func redactValue(key, value string) string {
 
 // quotedText finds the quoted parts of a value such as sasl.jaas.config, of
 // which an error text may repeat one alone.
-var quotedText = regexp.MustCompile(`"([^"]{4,})"`)
+var quotedText = regexp.MustCompile(`"([^"]*)"`)
 
 // secrets returns the values that Redacted hides, as a worker's text may repeat
 // them. Values such as "true", under a key that only looks secret, would leave
@@ -69,7 +69,7 @@ func (c Config) secrets() []string {
 		}
 		s = append(s, v)
 		for _, m := range quotedText.FindAllStringSubmatch(v, -1) {
-			if !providerReference.MatchString(m[1]) {
+			if len(m[1]) >= 4 && !providerReference.MatchString(m[1]) {
 				s = append(s, m[1])
 			}
 		}

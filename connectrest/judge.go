@@ -196,7 +196,7 @@ func judgeTLS(err error) (answer, bool) {
 		a.hint = "the worker's certificate does not fit the host of the base URL, or is not valid now"
 		return a, true
 	}
-	if alert, ok := errors.AsType[tls.AlertError](err); ok && certificateAlert(alert) {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" && handshakeAlert[op.Err.Error()] {
 		a.hint = "the worker refuses the TLS handshake: it may want a client certificate (WithTLSConfig, Certificates)"
 		return a, true
 	}
@@ -207,15 +207,23 @@ func judgeTLS(err error) (answer, bool) {
 	return a, false
 }
 
-// certificateAlert reports whether alert ends a connection before any request
-// is handled (RFC 8446, section 6.2).
-func certificateAlert(alert tls.AlertError) bool {
-	switch alert {
-	case 40, 42, 43, 44, 45, 46, 48, 49, 70, 71, 86, 112, 116:
-		return true
-	default:
-		return false
-	}
+// handshakeAlert are the alerts that end a connection before any request is
+// handled (RFC 8446, section 6.2), by the texts of crypto/tls, whose type for
+// them is not exported.
+var handshakeAlert = map[string]bool{
+	"tls: handshake failure":              true,
+	"tls: bad certificate":                true,
+	"tls: unsupported certificate":        true,
+	"tls: revoked certificate":            true,
+	"tls: expired certificate":            true,
+	"tls: unknown certificate":            true,
+	"tls: unknown certificate authority":  true,
+	"tls: access denied":                  true,
+	"tls: protocol version not supported": true,
+	"tls: insufficient security level":    true,
+	"tls: unrecognized name":              true,
+	"tls: certificate required":           true,
+	"tls: no application protocol":        true,
 }
 
 // withoutURL drops what net/http puts around an error: the method and the URL,

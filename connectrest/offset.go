@@ -100,7 +100,7 @@ func differences(lines []string) error {
 	if len(lines) > shown {
 		s += fmt.Sprintf(", and %d more", len(lines)-shown)
 	}
-	return fmt.Errorf("%d partitions differ: %s", len(lines), s)
+	return fmt.Errorf("partitions that differ: %d: %s", len(lines), s)
 }
 
 // ErrDuplicatePartition says that one partition stands twice in a list of

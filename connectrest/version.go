@@ -28,7 +28,7 @@ func KafkaVersion(major, minor int) Version {
 	return Version{text: fmt.Sprintf("%d.%d.0", major, minor), major: major, minor: minor, known: true}
 }
 
-var versionText = regexp.MustCompile(`^([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:[.\-+_].*)?$`)
+var versionText = regexp.MustCompile(`^([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4})(?:[.\-+_].*)?|[.\-+_][^0-9\s].*)?$`)
 
 // ParseVersion reads what a worker reports: "3.9.2", and what vendors make of
 // it: "3.7.0.redhat-00007", "4.0.0-SNAPSHOT", "3.4.1.7.1.9.0-387". What

@@ -1,0 +1,320 @@
+package connectrest_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+)
+
+const (
+	user     = "ops"
+	password = `hunter2/"p@ss&word>%41`
+	jaas     = `org.apache.kafka.common.security.plain.PlainLoginModule required username="mm2" password="kafka-secret-7";`
+)
+
+// planted are all forms in which a secret could come out.
+func planted() []string {
+	quoted, _ := json.Marshal(password)
+	return []string{
+		password, url.QueryEscape(password), url.PathEscape(password), strings.Trim(string(quoted), `"`),
+		base64.StdEncoding.EncodeToString([]byte(user + ":" + password)), "hunter2", "kafka-secret-7", "hidden-token",
+	}
+}
+
+func noSecret(t *testing.T, where, text string) {
+	t.Helper()
+	for _, s := range planted() {
+		if strings.Contains(text, s) {
+			t.Errorf("%s holds the secret %q:\n%s", where, s, text)
+		}
+	}
+}
+
+// printed is v in every way in which a program may print it.
+func printed(v any) string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%v %+v %#v %s %q\n", v, v, v, v, v)
+	slog.New(slog.NewJSONHandler(&b, nil)).Info("x", "v", v)
+	slog.New(slog.NewTextHandler(&b, nil)).Info("x", "v", v)
+	return b.String()
+}
+
+// A server that repeats what it was sent, on every call, in every form.
+func TestNoSecretComesOutOfAnyCallLogOrValue(t *testing.T) {
+	echo := func(code int, isJSON bool) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			u, p, _ := r.BasicAuth()
+			text := fmt.Sprintf("Authorization: %s user %s password %s at http://%s:%s@host/ body %s bearer hidden-token",
+				r.Header.Get("Authorization"), u, p, url.QueryEscape(u), url.QueryEscape(p), body)
+			w.Header().Set("Location", "http://"+url.UserPassword(u, p).String()+"@elsewhere/x?password="+url.QueryEscape(p))
+			w.WriteHeader(code)
+			if !isJSON {
+				_, _ = io.WriteString(w, "<html>"+text+"</html>")
+				return
+			}
+			_ = json.NewEncoder(w).Encode(map[string]any{"error_code": code, "message": text})
+		}
+	}
+	for _, code := range []int{200, 302, 307, 400, 401, 403, 404, 405, 409, 415, 429, 500, 502, 503} {
+		for _, isJSON := range []bool{true, false} {
+			srv := httptest.NewServer(echo(code, isJSON))
+			u, err := url.Parse(srv.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u.User = url.UserPassword(user, password)
+			var log bytes.Buffer
+			c := dial(t, u.String(), newClock(), logTo(&log))
+			ctx := t.Context()
+			req := createMM2()
+			req.Config["sasl.jaas.config"] = jaas
+			one := []connectrest.Offset{{Partition: raw(`{}`), Offset: raw(`null`)}}
+			var errs []error
+			keep := func(_ any, err error) { errs = append(errs, err) }
+			keep(c.Info(ctx))
+			keep(c.Version(ctx))
+			keep(c.Plugins(ctx))
+			keep(c.Validate(ctx, "class", req.Config))
+			keep(c.Connectors(ctx))
+			keep(c.Connector(ctx, "mm2"))
+			keep(c.Create(ctx, req))
+			keep(c.Config(ctx, "mm2"))
+			keep(c.Status(ctx, "mm2"))
+			keep(c.Tasks(ctx, "mm2"))
+			keep(c.Offsets(ctx, "mm2"))
+			keep(c.ActiveTopics(ctx, "mm2"))
+			keep(c.AwaitOffsets(ctx, "mm2", func([]connectrest.Offset) error { return nil }, 1))
+			keep(c.AwaitStableOffsets(ctx, "mm2", 1, 1))
+			keep(nil, c.AlterOffsets(ctx, "mm2", one))
+			keep(nil, c.ResetOffsets(ctx, "mm2"))
+			keep(nil, c.Stop(ctx, "mm2"))
+			keep(nil, c.Resume(ctx, "mm2"))
+			keep(nil, c.Delete(ctx, "mm2"))
+			keep(nil, c.ResetActiveTopics(ctx, "mm2"))
+			for i, err := range errs {
+				if code != 200 && err == nil {
+					t.Errorf("%d: call %d succeeded", code, i)
+				}
+				for ; err != nil; err = errors.Unwrap(err) {
+					noSecret(t, fmt.Sprintf("status %d: error of call %d", code, i), printed(err))
+					if e, ok := errors.AsType[*connectrest.Error](err); ok {
+						noSecret(t, "Error by value", fmt.Sprintf("%v %+v %#v", *e, *e, *e))
+						b, _ := json.Marshal(e)
+						noSecret(t, "JSON of the error", string(b))
+					}
+				}
+			}
+			noSecret(t, fmt.Sprintf("status %d: log", code), log.String())
+			b, err := json.Marshal(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			noSecret(t, "client", printed(c)+fmt.Sprintf("%v %+v %#v", *c, *c, *c)+string(b))
+			srv.Close()
+		}
+	}
+}
+
+// The text of Create's error may repeat a configuration's secret alone.
+func TestConfigurationSecretsAreTakenOutOfTheWorkersText(t *testing.T) {
+	s := ready(t).on("POST /connectors", refuse(400, `Invalid value kafka-secret-7 for configuration password: "`+jaas+`"`))
+	req := createMM2()
+	req.Config["sasl.jaas.config"] = jaas
+	_, err := s.client().Create(t.Context(), req)
+	noSecret(t, "error", printed(err))
+	if !strings.Contains(err.Error(), "Invalid value <secret> for configuration password") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestConfigShowsNoSecretUnlessItIsSent(t *testing.T) {
+	config := connectrest.Config{
+		"name":                                          "mm2",
+		"source.cluster.sasl.jaas.config":               jaas,
+		"source.cluster.ssl.keystore.password":          "kafka-secret-7",
+		"source.cluster.ssl.keystore.key":               "kafka-secret-7",
+		"source.cluster.ssl.key.password":               "${file:/run/secrets/mm2:key}",
+		"basic.auth.user.info":                          "u:kafka-secret-7",
+		"aws.secret.access.key":                         "kafka-secret-7",
+		"oauth.client.secret":                           "kafka-secret-7",
+		"proxy":                                         "http://u:kafka-secret-7@proxy:3128",
+		"sasl.oauthbearer.token.endpoint.url":           "https://idp/token",
+		"value.converter.basic.auth.credentials.source": "USER_INFO",
+		"empty.password":                                "",
+	}
+	for name, v := range map[string]any{
+		"config":         config,
+		"create request": connectrest.CreateRequest{Name: "mm2", Config: config},
+		"connector":      connectrest.ConnectorInfo{Name: "mm2", Config: config},
+		"task":           connectrest.TaskInfo{Config: config},
+	} {
+		noSecret(t, name, printed(v))
+	}
+	want := connectrest.Config{
+		"name":                                          "mm2",
+		"source.cluster.sasl.jaas.config":               "<secret>",
+		"source.cluster.ssl.keystore.password":          "<secret>",
+		"source.cluster.ssl.keystore.key":               "<secret>",
+		"source.cluster.ssl.key.password":               "${file:/run/secrets/mm2:key}",
+		"basic.auth.user.info":                          "<secret>",
+		"aws.secret.access.key":                         "<secret>",
+		"oauth.client.secret":                           "<secret>",
+		"proxy":                                         "http://<secret>@proxy:3128",
+		"sasl.oauthbearer.token.endpoint.url":           "https://idp/token",
+		"value.converter.basic.auth.credentials.source": "USER_INFO",
+		"empty.password":                                "",
+	}
+	for k, v := range config.Redacted() {
+		if v != want[k] {
+			t.Errorf("%s is redacted to %q, want %q", k, v, want[k])
+		}
+	}
+	b, err := json.Marshal(config)
+	if err != nil || !strings.Contains(string(b), "kafka-secret-7") {
+		t.Errorf("the worker would be sent %s, %v", b, err)
+	}
+}
+
+func TestBaseURLsThatAreRefusedShowNoPassword(t *testing.T) {
+	for _, base := range []string{
+		"", "connect:8083", "ftp://u:hunter2@host", "http://", "http://:8083", "://hunter2",
+		"http://u:hunter2/x@host", "http://u:hunter2#x@host", "http://u:hunter2%zz@host", "u:hunter2@host:8083",
+		"http://host:port", "http://host:0", "http://host:65536", "http://host/?token=hunter2", "http://host/#hunter2",
+		"http://u:hunter2@host/?", "http://host/a/../b", "http://host/%2e%2e/b", "http://u:hunter2 @host\x7f",
+	} {
+		c, err := connectrest.New(base)
+		if err == nil {
+			t.Errorf("%q: accepted as %v", base, c)
+			continue
+		}
+		noSecret(t, base, err.Error())
+	}
+}
+
+func TestOptionsThatContradictEachOther(t *testing.T) {
+	for name, opts := range map[string][]connectrest.Option{
+		"two transports":   {connectrest.WithHTTPClient(http.DefaultClient), connectrest.WithTransport(http.DefaultTransport)},
+		"TLS and client":   {connectrest.WithTLSConfig(&tls.Config{}), connectrest.WithHTTPClient(http.DefaultClient)},
+		"credentials":      {connectrest.WithBasicAuth("a", "hunter2"), connectrest.WithBasicAuth("a", "hunter2")},
+		"timeout":          {connectrest.WithAttemptTimeout(0)},
+		"pause":            {connectrest.WithRetry(connectrest.RetryPolicy{MinPause: -1})},
+		"version":          {connectrest.WithAssumedVersion(connectrest.Version{})},
+		"nil client":       {connectrest.WithHTTPClient(nil)},
+		"nil transport":    {connectrest.WithTransport(nil)},
+		"nil TLS":          {connectrest.WithTLSConfig(nil)},
+		"nil logger":       {connectrest.WithLogger(nil)},
+		"nil clock":        {connectrest.WithClock(nil)},
+		"nil jitter":       {connectrest.WithJitter(nil)},
+		"credentials, URL": nil,
+	} {
+		base := "http://host"
+		if opts == nil {
+			base, opts = "http://u:hunter2@host", []connectrest.Option{connectrest.WithBasicAuth("a", "b")}
+		}
+		_, err := connectrest.New(base, opts...)
+		if err == nil {
+			t.Errorf("%s: accepted", name)
+			continue
+		}
+		noSecret(t, name, err.Error())
+	}
+}
+
+func TestPrivateCAClientCertificateAndBasicAuth(t *testing.T) {
+	s := &script{t: t, replies: map[string][]reply{"GET /connectors": {func(w http.ResponseWriter, r *http.Request) {
+		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
+			refuse(401, "want credentials, got "+r.Header.Get("Authorization"))(w, r)
+			return
+		}
+		status(200, `[]`)(w, r)
+	}}}}
+	s.Server = httptest.NewUnstartedServer(s)
+	s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
+	s.StartTLS()
+	defer s.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	certs := []tls.Certificate{s.TLS.Certificates[0]}
+	withUser := strings.Replace(s.URL, "https://", "https://"+url.UserPassword(user, password).String()+"@", 1)
+
+	for _, tt := range []struct {
+		name, base string
+		opts       []connectrest.Option
+		says       string // empty for success
+		is         error
+	}{
+		{"no CA", withUser, nil, "WithTLSConfig, as RootCAs", connectrest.ErrUnreachable},
+		{"no client certificate", withUser, []connectrest.Option{connectrest.WithTLSConfig(&tls.Config{RootCAs: roots})}, "Certificates", connectrest.ErrUnreachable},
+		{"another host", strings.Replace(withUser, "127.0.0.1", "localhost", 1), []connectrest.Option{connectrest.WithTLSConfig(&tls.Config{RootCAs: roots, Certificates: certs})}, "does not fit the host", connectrest.ErrUnreachable},
+		{"no credentials", s.URL, []connectrest.Option{connectrest.WithTLSConfig(&tls.Config{RootCAs: roots, Certificates: certs})}, "WithBasicAuth", connectrest.ErrUnauthorized},
+		{"by the URL", withUser, []connectrest.Option{connectrest.WithTLSConfig(&tls.Config{RootCAs: roots, Certificates: certs})}, "", nil},
+		{"by the option", s.URL, []connectrest.Option{connectrest.WithBasicAuth(user, password), connectrest.WithTLSConfig(&tls.Config{RootCAs: roots, Certificates: certs})}, "", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newClock()
+			_, err := dial(t, tt.base, c, tt.opts...).Connectors(t.Context())
+			if tt.says == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err == nil || !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("got %v", err)
+			}
+			noSecret(t, "error", printed(err))
+			if n := len(c.slept()); n != 0 {
+				t.Errorf("tried again %d times", n)
+			}
+		})
+	}
+	if _, err := dial(t, s.URL, newClock()).Connectors(t.Context()); err == nil || !strings.Contains(err.Error(), "unknown authority") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUnverifiedTLSIsLoggedAsAWarning(t *testing.T) {
+	var log bytes.Buffer
+	dial(t, "https://host", newClock(), logTo(&log), connectrest.WithTLSConfig(&tls.Config{InsecureSkipVerify: true}))
+	if !strings.Contains(log.String(), `"level":"WARN"`) || !strings.Contains(log.String(), "not verified") {
+		t.Errorf("log: %s", &log)
+	}
+}
+
+func TestNothingIsLoggedByDefault(t *testing.T) {
+	var std bytes.Buffer
+	old := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&std, nil)))
+	defer slog.SetDefault(old)
+	s := newScript(t).on("GET /connectors", refuse(409, stale), broken, status(200, `[]`))
+	if _, err := s.client().Connectors(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if std.Len() != 0 {
+		t.Errorf("logged: %s", &std)
+	}
+}
+
+func TestTextOfAnAnswerIsBoundedAndPlain(t *testing.T) {
+	s := newScript(t).on("GET /connectors", refuse(400, "\x1b[31mred\x07\n"+strings.Repeat("ü", 70_000)))
+	_, err := s.client().Connectors(t.Context())
+	e, ok := errors.AsType[*connectrest.Error](err)
+	if !ok || len(e.Message) > 5<<10 || !strings.HasSuffix(e.Message, "[cut]") || strings.ContainsAny(e.Message, "\x1b\x07") {
+		t.Errorf("%d bytes: %.100q", len(e.Message), e.Message)
+	}
+}

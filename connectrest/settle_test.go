@@ -1,0 +1,140 @@
+package connectrest_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+)
+
+// What a call does after its answer was lost, in every way in which it can be.
+func TestLostAnswersAreReadBackBeforeAnythingIsSentAgain(t *testing.T) {
+	unknown, noAnswer := connectrest.ErrOutcomeUnknown, connectrest.ErrNoAnswer
+	one := []connectrest.Offset{{Partition: raw(`{"p":1}`), Offset: raw(`{"o":9007199254740993}`)}}
+	alter := func(ctx context.Context, c *connectrest.Client) error { return c.AlterOffsets(ctx, "mm2", one) }
+	reset := func(ctx context.Context, c *connectrest.Client) error { return c.ResetOffsets(ctx, "mm2") }
+	stop := func(ctx context.Context, c *connectrest.Client) error { return c.Stop(ctx, "mm2") }
+	resume := func(ctx context.Context, c *connectrest.Client) error { return c.Resume(ctx, "mm2") }
+	del := func(ctx context.Context, c *connectrest.Client) error { return c.Delete(ctx, "mm2") }
+	topics := func(ctx context.Context, c *connectrest.Client) error { return c.ResetActiveTopics(ctx, "mm2") }
+	const (
+		patchOffsets  = "PATCH /connectors/mm2/offsets"
+		deleteOffsets = "DELETE /connectors/mm2/offsets"
+		putStop       = "PUT /connectors/mm2/stop"
+		putResume     = "PUT /connectors/mm2/resume"
+		deleteIt      = "DELETE /connectors/mm2"
+		putTopics     = "PUT /connectors/mm2/topics/reset"
+		getOffsets    = "GET /connectors/mm2/offsets"
+		getStatus     = "GET /connectors/mm2/status"
+		getIt         = "GET /connectors/mm2"
+		getTopics     = "GET /connectors/mm2/topics"
+
+		none     = `{"offsets":[]}`
+		as       = `{"offsets":[{"partition":{"x":1},"offset":{"o":1}},{"offset":{"o":9007199254740993},"partition":{"p":1}}]}`
+		rounded  = `{"offsets":[{"partition":{"p":1},"offset":{"o":9007199254740992}}]}`
+		stillOne = `{"offsets":[{"partition":{"p":1},"offset":{"o":1}}]}`
+	)
+	concurrent := refuse(500, "Failed to retrieve offsets for source connector mm2")
+	for _, tt := range []struct {
+		name   string
+		call   func(context.Context, *connectrest.Client) error
+		write  string
+		writes []reply
+		read   string
+		reads  []reply
+		sent   int
+		want   []error // nil for success
+	}{
+		{"alter: done", alter, patchOffsets, []reply{broken}, getOffsets, []reply{status(200, as)}, 1, nil},
+		{"alter: done, answer cut", alter, patchOffsets, []reply{cut(200, `{"message`)}, getOffsets, []reply{status(200, as)}, 1, nil},
+		{"alter: done, read short and refused first", alter, patchOffsets, []reply{refuse(500, timedOut)}, getOffsets, []reply{concurrent, status(200, none), concurrent, status(200, as)}, 1, nil},
+		{"alter: not done, sent again", alter, patchOffsets, []reply{broken, status(200, `{"message":"ok"}`)}, getOffsets, []reply{status(200, none)}, 2, nil},
+		{"alter: another number stands there", alter, patchOffsets, []reply{broken}, getOffsets, []reply{status(200, rounded)}, 2, []error{unknown, noAnswer}},
+		{"alter: done only after the second", alter, patchOffsets, []reply{broken, broken}, getOffsets, append(many(40, status(200, none)), status(200, as)), 2, nil},
+		{"alter: never shown", alter, patchOffsets, []reply{broken}, getOffsets, []reply{status(200, none)}, 2, []error{unknown, noAnswer}},
+		{"alter: never readable, so never again", alter, patchOffsets, []reply{broken}, getOffsets, []reply{concurrent}, 1, []error{unknown, noAnswer}},
+		{"alter: forbidden to read, so never again", alter, patchOffsets, []reply{refuse(500, forwarding)}, getOffsets, []reply{status(403, "")}, 1, []error{unknown, connectrest.ErrForwarding, connectrest.ErrUnauthorized}},
+		{"alter: refused the second time", alter, patchOffsets, []reply{broken, refuse(400, mustBeStopped)}, getOffsets, []reply{status(200, none)}, 2, []error{unknown, noAnswer, connectrest.ErrNotStopped}},
+		{"alter: a conflict before the loss is no write", alter, patchOffsets, []reply{refuse(409, stale), broken, refuse(409, stale), status(200, `{"message":"ok"}`)}, getOffsets, []reply{status(200, none)}, 4, nil},
+
+		{"reset: done", reset, deleteOffsets, []reply{broken}, getOffsets, []reply{status(200, none)}, 1, nil},
+		{"reset: empty once is no proof", reset, deleteOffsets, []reply{broken, status(200, `{"message":"ok"}`)}, getOffsets, []reply{status(200, none), status(200, stillOne)}, 2, nil},
+		{"reset: failed on known partitions", reset, deleteOffsets, []reply{refuse(500, "Failed to modify offsets for source connector mm2"), status(200, `{"message":"ok"}`)}, getOffsets, []reply{status(200, stillOne)}, 2, nil},
+
+		{"stop: done", stop, putStop, []reply{broken}, getStatus, []reply{status(200, running), refuse(404, noStatus), status(200, stoppedOne)}, 1, nil},
+		{"stop: not done, sent again", stop, putStop, []reply{broken, status(204, "")}, getStatus, []reply{status(200, running)}, 2, nil},
+		{"stop: forwarding failed, sent again", stop, putStop, []reply{refuse(500, forwarding), status(204, "")}, getStatus, []reply{status(200, running)}, 2, nil},
+		{"stop: lost twice", stop, putStop, []reply{broken}, getStatus, []reply{status(200, running)}, 2, []error{unknown, noAnswer}},
+
+		{"resume: done", resume, putResume, []reply{broken}, getStatus, []reply{status(200, stopped), status(200, runningNoTask)}, 1, nil},
+		{"resume: not shown, never again", resume, putResume, []reply{broken}, getStatus, []reply{status(200, stopped)}, 1, []error{unknown, noAnswer}},
+		{"resume: not readable, never again", resume, putResume, []reply{status(502, "")}, getStatus, []reply{status(401, "")}, 1, []error{unknown, connectrest.ErrNotReady, connectrest.ErrUnauthorized}},
+		{"resume: rebalance, never again", resume, putResume, []reply{refuse(409, rebalance)}, getStatus, nil, 1, []error{connectrest.ErrRebalance}},
+		{"resume: stale, never again", resume, putResume, []reply{refuse(409, stale)}, getStatus, nil, 1, []error{connectrest.ErrStaleConfig}},
+		{"resume: starting worker, never again", resume, putResume, []reply{status(404, jettyNotFound)}, getStatus, nil, 1, []error{connectrest.ErrNotReady}},
+		{"resume: unknown connector", resume, putResume, []reply{refuse(404, "Unknown connector mm2")}, getStatus, nil, 1, []error{connectrest.ErrNotFound}},
+
+		{"delete: done", del, deleteIt, []reply{broken}, getIt, []reply{status(200, created), refuse(404, absent)}, 1, nil},
+		{"delete: done after it was read", del, deleteIt, []reply{broken, refuse(404, absent)}, getIt, []reply{status(200, created)}, 2, nil},
+		{"delete: was not there", del, deleteIt, []reply{refuse(404, absent)}, getIt, nil, 1, []error{connectrest.ErrNotFound}},
+		{"delete: a starting worker's 404 is no absence", del, deleteIt, []reply{broken}, getIt, []reply{status(404, jettyNotFound)}, 1, []error{unknown, noAnswer}},
+		{"delete: lost twice", del, deleteIt, []reply{broken}, getIt, []reply{status(200, created)}, 2, []error{unknown, noAnswer}},
+
+		{"topics: done", topics, putTopics, []reply{broken}, getTopics, []reply{status(200, `{"mm2":{"topics":[]}}`)}, 1, nil},
+		{"topics: not done, sent again", topics, putTopics, []reply{broken, status(202, "")}, getTopics, []reply{status(200, `{"mm2":{"topics":["a"]}}`)}, 2, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScript(t).on(tt.write, tt.writes...).on(tt.read, tt.reads...)
+			err := tt.call(t.Context(), s.client())
+			if tt.want == nil {
+				if err != nil {
+					t.Errorf("got %v", err)
+				}
+			} else {
+				checkMeanings(t, err, tt.want...)
+			}
+			if n := s.sent(tt.write); n != tt.sent {
+				t.Errorf("%s was sent %d times, want %d", tt.write, n, tt.sent)
+			}
+			// No two writes of unknown outcome without a read between them.
+			unread := 0
+			for i, r := range s.all() {
+				switch {
+				case r != tt.write:
+					unread = 0
+				case strings.HasPrefix(tt.name, "alter: a conflict") && i != 1:
+					// The conflicts did nothing.
+				default:
+					unread++
+				}
+				if unread > 1 {
+					t.Fatalf("two blind writes: %v", s.all())
+				}
+			}
+		})
+	}
+}
+
+func many(n int, r reply) []reply {
+	list := make([]reply, n)
+	for i := range list {
+		list[i] = r
+	}
+	return list
+}
+
+func TestUnknownOutcomeSaysBothFailures(t *testing.T) {
+	s := newScript(t).on("PUT /connectors/mm2/resume", broken).on("GET /connectors/mm2/status", status(200, stopped))
+	err := s.client(connectrest.WithRetry(connectrest.RetryPolicy{ReadBack: 3 * time.Second})).Resume(t.Context(), "mm2")
+	for _, want := range []string{"outcome unknown", "/resume", "read back", "the state is STOPPED"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+	if e, ok := errors.AsType[*connectrest.Error](err); !ok || e.Attempts != 1 {
+		t.Errorf("got %v", err)
+	}
+}
