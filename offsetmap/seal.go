@@ -27,6 +27,7 @@ var (
 // an ErrPlan that lists every problem.
 func Seal(body Body) (*Plan, error) {
 	normalize(&body)
+	slices.SortStableFunc(body.Findings, Finding.Compare)
 	if err := body.validate(); err != nil {
 		return nil, err
 	}
@@ -41,11 +42,10 @@ func Seal(body Body) (*Plan, error) {
 	return &Plan{APIVersion: APIVersion, Kind: PlanKind, Digest: digest, Body: body}, nil
 }
 
-// normalize gives equal bodies one form, in lists of its own.
+// normalize gives lists that are empty and times one form, in lists of its own.
 func normalize(b *Body) {
 	b.Acceptances = copied(b.Acceptances)
 	b.Findings = copied(b.Findings)
-	slices.SortStableFunc(b.Findings, Finding.Compare)
 	b.Earlier = copied(b.Earlier)
 	for i := range b.Earlier {
 		b.Earlier[i].Partitions = copied(b.Earlier[i].Partitions)

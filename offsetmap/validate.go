@@ -139,6 +139,9 @@ func (v *validator) findings(b *Body) {
 	index := indexAcceptances(b.Acceptances)
 	for i, f := range b.Findings {
 		place := fmt.Sprintf("findings[%d]", i)
+		if i > 0 && b.Findings[i-1].Compare(f) > 0 {
+			v.bad(place, "not sorted")
+		}
 		v.need(place+".check", f.Check)
 		v.text(place, f.Scope+f.Detail)
 		if !slices.Contains([]Acceptable{Never, Exact, ByScope}, f.Acceptable) {

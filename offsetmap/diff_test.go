@@ -1,0 +1,170 @@
+package offsetmap_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// planOf seals a plan over orders-0 (C = 1000), orders-1 (C = 0, a clear) and
+// orders-2 (C = 1), with what Connect held before.
+func planOf(t testing.TB, backups ...offsetmap.SourceOffset) *offsetmap.Plan {
+	t.Helper()
+	in := offsetmap.Input{
+		Origin: offsetmap.FromSavepoint, Isolation: offsetmap.ReadUncommitted,
+		Positions: []offsetmap.Position{at("orders-0", 1000), at("orders-1", 0), at("orders-2", 1)},
+		Measured:  []offsetmap.Measured{measured("orders-0", log(900, 2000)), measured("orders-1", log(0, 50)), measured("orders-2", log(0, 50))},
+	}
+	for i, b := range backups {
+		in.Measured[i].Backup = b
+	}
+	return seal(t, bodyOf(in))
+}
+
+type offsetsOf = map[offsetmap.TopicPartition]offsetmap.SourceOffset
+
+func TestDiff(t *testing.T) {
+	type standing struct {
+		partition string
+		standing  offsetmap.Standing
+	}
+	for _, c := range []struct {
+		name    string
+		backups []offsetmap.SourceOffset
+		stored  offsetsOf
+		want    []standing
+		equal   bool
+	}{
+		{
+			"nothing stored", nil, nil,
+			[]standing{{"orders-0", offsetmap.AsBackup}, {"orders-1", offsetmap.AsPlanned}, {"orders-2", offsetmap.AsBackup}},
+			false,
+		},
+		{
+			"as planned", nil,
+			offsetsOf{tp("orders-0"): source(999), tp("orders-2"): source(0)},
+			[]standing{{"orders-0", offsetmap.AsPlanned}, {"orders-1", offsetmap.AsPlanned}, {"orders-2", offsetmap.AsPlanned}},
+			true,
+		},
+		{
+			"a tombstone is absent", nil,
+			offsetsOf{tp("orders-0"): source(999), tp("orders-1"): noSource, tp("orders-2"): source(0), tp("orders-9"): noSource},
+			[]standing{{"orders-0", offsetmap.AsPlanned}, {"orders-1", offsetmap.AsPlanned}, {"orders-2", offsetmap.AsPlanned}},
+			true,
+		},
+		{
+			"none is not 0", nil,
+			offsetsOf{tp("orders-0"): source(999), tp("orders-1"): source(0)},
+			[]standing{{"orders-0", offsetmap.AsPlanned}, {"orders-1", offsetmap.Moved}, {"orders-2", offsetmap.AsBackup}},
+			false,
+		},
+		{
+			"as the backup",
+			[]offsetmap.SourceOffset{source(5), source(6), source(7)},
+			offsetsOf{tp("orders-0"): source(5), tp("orders-1"): source(6), tp("orders-2"): source(7)},
+			[]standing{{"orders-0", offsetmap.AsBackup}, {"orders-1", offsetmap.AsBackup}, {"orders-2", offsetmap.AsBackup}},
+			false,
+		},
+		{
+			"the backup is the plan",
+			[]offsetmap.SourceOffset{source(999), noSource, source(0)},
+			offsetsOf{tp("orders-0"): source(999), tp("orders-2"): source(0)},
+			[]standing{{"orders-0", offsetmap.AsPlanned}, {"orders-1", offsetmap.AsPlanned}, {"orders-2", offsetmap.AsPlanned}},
+			true,
+		},
+		{
+			"cleared since",
+			[]offsetmap.SourceOffset{source(5), source(6), source(7)},
+			nil,
+			[]standing{{"orders-0", offsetmap.Moved}, {"orders-1", offsetmap.AsPlanned}, {"orders-2", offsetmap.Moved}},
+			false,
+		},
+		{
+			"off by one", nil,
+			offsetsOf{tp("orders-0"): source(1000), tp("orders-2"): source(1)},
+			[]standing{{"orders-0", offsetmap.Moved}, {"orders-1", offsetmap.AsPlanned}, {"orders-2", offsetmap.Moved}},
+			false,
+		},
+		{
+			"unplanned", nil,
+			offsetsOf{tp("orders-0"): source(999), tp("orders-2"): source(0), tp("orders-10"): source(0), tp("Orders-0"): source(4)},
+			[]standing{{"Orders-0", offsetmap.Unplanned}, {"orders-0", offsetmap.AsPlanned}, {"orders-1", offsetmap.AsPlanned}, {"orders-2", offsetmap.AsPlanned}, {"orders-10", offsetmap.Unplanned}},
+			false,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := planOf(t, c.backups...)
+			size := len(c.stored)
+			d := p.Diff(c.stored)
+			var got []standing
+			for i, r := range d.Rows {
+				got = append(got, standing{r.TopicPartition.String(), r.Standing})
+				if r.Stored != c.stored[r.TopicPartition] {
+					t.Errorf("row %d says that %s is stored", i, r.Stored)
+				}
+			}
+			if len(got) != len(c.want) {
+				t.Fatalf("got %v, want %v", got, c.want)
+			}
+			for i := range got {
+				if got[i] != c.want[i] {
+					t.Errorf("got %v, want %v", got[i], c.want[i])
+				}
+			}
+			if d.Equal() != c.equal {
+				t.Errorf("equal is %t", d.Equal())
+			}
+			if len(c.stored) != size {
+				t.Error("the map was changed")
+			}
+		})
+	}
+}
+
+func TestDiffLeavesEarlierWavesAlone(t *testing.T) {
+	b := planOf(t).Body
+	b.Earlier = []offsetmap.EarlierPlan{{
+		Digest:     "sha256:" + strings.Repeat("ab", 32),
+		Partitions: []offsetmap.TopicPartition{tp("pay-0"), tp("pay-1")},
+	}}
+	d := seal(t, b).Diff(offsetsOf{tp("pay-0"): source(7), tp("pay-2"): source(7)})
+	var got []string
+	for _, r := range d.Only(offsetmap.Unplanned) {
+		got = append(got, r.TopicPartition.String())
+	}
+	diff(t, []string{"pay-2"}, got)
+}
+
+func TestDiffRowSaysRewindOrSkip(t *testing.T) {
+	p := planOf(t, source(5))
+	for _, c := range []struct {
+		stored offsetsOf
+		row    int
+		want   string
+	}{
+		{offsetsOf{tp("orders-0"): source(999)}, 0, "orders-0: stored 999, planned 999, at the time of the plan 5"},
+		{offsetsOf{tp("orders-0"): source(1000)}, 0, "orders-0: stored 1000, planned 999, at the time of the plan 5: writing the plan would go back and copy records again"},
+		{offsetsOf{tp("orders-0"): source(998)}, 0, "orders-0: stored 998, planned 999, at the time of the plan 5: writing the plan would skip records"},
+		{offsetsOf{tp("orders-0"): source(5)}, 0, "orders-0: stored 5, planned 999, at the time of the plan 5: writing the plan would skip records"},
+		{offsetsOf{}, 0, "orders-0: stored none, planned 999, at the time of the plan 5"},
+		{offsetsOf{tp("orders-1"): source(0)}, 1, "orders-1: stored 0, planned none, at the time of the plan none: writing the plan would go back and copy records again"},
+		{offsetsOf{tp("orders-3"): source(8)}, 3, "orders-3: stored 8, but no plan covers the partition"},
+	} {
+		if got := p.Diff(c.stored).Rows[c.row].String(); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+func TestOnlyKeepsTheOrder(t *testing.T) {
+	d := planOf(t).Diff(offsetsOf{tp("orders-0"): source(999), tp("orders-9"): source(1)})
+	var got []string
+	for _, r := range d.Only(offsetmap.Unplanned, offsetmap.AsBackup) {
+		got = append(got, r.TopicPartition.String())
+	}
+	diff(t, []string{"orders-2", "orders-9"}, got)
+	if d.Only() != nil {
+		t.Errorf("got %v", d.Only())
+	}
+}
