@@ -48,3 +48,19 @@ func BenchmarkReadDir(b *testing.B) {
 		})
 	}
 }
+
+// A split costs no allocation of its own.
+func TestAllocationsDoNotGrowWithSplits(t *testing.T) {
+	allocs := func(n int) float64 {
+		fsys, _ := bigJob(t, n, 1, true, 0)
+		return testing.AllocsPerRun(5, func() {
+			if _, err := flinkstate.Read(fsys, "sp"); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	// 2,000 splits more are 20 topics more, and tables that grow twice.
+	if few, many := allocs(100), allocs(2100); many-few > 60 {
+		t.Errorf("%v allocations for 100 splits, %v for 2,100", few, many)
+	}
+}

@@ -109,8 +109,8 @@ func (h *stateHandle) compressed(c *cursor, each elementFunc) {
 	for _, o := range h.others {
 		first = min(first, int64(binary.BigEndian.Uint64(o)))
 	}
-	start := first - int64(len(snappyStreamID))
-	if start < int64(c.off) || first > int64(len(c.buf)) || string(c.buf[start:first]) != snappyStreamID {
+	const id = len(snappyStreamID)
+	if first < int64(c.off+id) || first > int64(len(c.buf)) || string(c.buf[first-int64(id):first]) != snappyStreamID {
 		c.corrupt(0, elementWhat, "no Snappy framing stream starts before the first offset, %d of %d", first, len(c.buf))
 		return
 	}

@@ -38,22 +38,27 @@ func newSourceReader(op *operator) *sourceReader {
 // read takes the elements of one subtask from the stream that holds them.
 func (r *sourceReader) read(h *stateHandle, src bytesAt) error {
 	return h.elements(r.op.ID, src, func(b []byte, at int64, i int) {
-		// SimpleVersionedSerialization.writeVersionAndSerialize: version,
-		// length, split.
-		if len(b) < 8 || int(binary.BigEndian.Uint32(b[4:])) != len(b)-8 {
-			r.foreign(&foreign{src.file, at, h.subtask, i, -1}, nil)
+		r.element(b, src.file, at, h.subtask, i)
+	})
+}
+
+// element takes one element: a version, a length and a split
+// (SimpleVersionedSerialization.writeVersionAndSerialize).
+func (r *sourceReader) element(b []byte, file string, at int64, subtask, i int) {
+	if len(b) < 8 || int(binary.BigEndian.Uint32(b[4:])) != len(b)-8 {
+		r.foreign(&foreign{file, at, subtask, i, -1}, nil)
+		return
+	}
+	version := int32(binary.BigEndian.Uint32(b))
+	if version == 0 {
+		n := len(r.splits)
+		r.splits = append(r.splits, split{subtask: int32(subtask), state: splitHeld})
+		if r.splits[n].parse(b[8:], r.topics) {
 			return
 		}
-		if binary.BigEndian.Uint32(b) == 0 {
-			n := len(r.splits)
-			r.splits = append(r.splits, split{subtask: int32(h.subtask), state: splitHeld})
-			if r.splits[n].parse(b[8:], r.topics) {
-				return
-			}
-			r.splits = r.splits[:n]
-		}
-		r.foreign(&foreign{src.file, at, h.subtask, i, int32(binary.BigEndian.Uint32(b))}, b[8:])
-	})
+		r.splits = r.splits[:n]
+	}
+	r.foreign(&foreign{file, at, subtask, i, version}, b[8:])
 }
 
 func (r *sourceReader) foreign(f *foreign, b []byte) {

@@ -1,0 +1,231 @@
+package flinkstate
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// seedMetadata hands the metadata file of every fixture to add.
+func seedMetadata(f *testing.F, add func(b []byte)) {
+	f.Helper()
+	files, err := filepath.Glob("testdata/savepoints/*/*/_metadata")
+	if err != nil {
+		f.Fatal(err)
+	}
+	deeper, err := filepath.Glob("testdata/savepoints/*/*/*/_metadata")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range append(files, deeper...) {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		add(b)
+	}
+}
+
+// seedOperators hands every operator of every fixture to add.
+func seedOperators(f *testing.F, add func(op *operator)) {
+	f.Helper()
+	n := 0
+	seedMetadata(f, func(b []byte) {
+		m, err := parseMetadata("_metadata", b)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for i := range m.operators {
+			n++
+			add(&m.operators[i])
+		}
+	})
+	if n < 100 {
+		f.Fatalf("only %d operators in the fixtures", n)
+	}
+}
+
+// known reports errors that no reader of a damaged file should see.
+func known(t *testing.T, err error, size int) {
+	t.Helper()
+	var c *CorruptError
+	var u *UnsupportedError
+	switch {
+	case err == nil, errors.Is(err, ErrNoPosition), errors.Is(err, ErrMissingFiles):
+	case errors.As(err, &c):
+		if c.Offset < 0 || c.Offset > int64(size) || c.Structure == "" || c.Reason == "" {
+			t.Errorf("byte %d of %d, %q, %q", c.Offset, size, c.Structure, c.Reason)
+		}
+	case errors.As(err, &u):
+		if u.Offset < 0 || u.Offset > int64(size) || u.Structure == "" || u.What == "" {
+			t.Errorf("byte %d of %d, %q, %q", u.Offset, size, u.Structure, u.What)
+		}
+	default:
+		t.Errorf("an error of no kind: %v", err)
+	}
+}
+
+// FuzzMetadata reads a whole savepoint of one file.
+func FuzzMetadata(f *testing.F) {
+	seedMetadata(f, func(b []byte) { f.Add(b) })
+	f.Fuzz(func(t *testing.T, b []byte) {
+		snap, err := Read(fstest.MapFS{"_metadata": {Data: b}}, ".")
+		known(t, err, len(b))
+		if err != nil {
+			return
+		}
+		for _, s := range snap.Sources {
+			checkPositions(t, s.Partitions)
+		}
+	})
+}
+
+// checkPositions holds what is true of every list of positions.
+func checkPositions(t *testing.T, ps []offsetmap.Position) {
+	t.Helper()
+	if len(ps) == 0 {
+		t.Error("a source without partitions")
+	}
+	for i, p := range ps {
+		if err := p.Validate(); err != nil {
+			t.Error(err)
+		}
+		if i > 0 && ps[i-1].Compare(p.TopicPartition) >= 0 {
+			t.Errorf("%s is not behind %s", p.TopicPartition, ps[i-1].TopicPartition)
+		}
+		if held := p.State == ""; held == p.Next.IsNone() && p.Unread == "" || held && !p.Start.IsNone() || !held && !p.Next.IsNone() {
+			t.Errorf("neither a position nor a reason for none: %+v", p)
+		}
+	}
+}
+
+// FuzzOperatorState reads elements out of a stream by offsets.
+func FuzzOperatorState(f *testing.F) {
+	seedOperators(f, func(op *operator) {
+		for _, h := range op.readers {
+			if h.stream.kind == streamBytes {
+				f.Add(h.stream.inline, h.offsets, []byte(nil))
+			}
+		}
+	})
+	compressed, err := filepath.Glob("testdata/savepoints/*-compressed/savepoint/*-*")
+	if err != nil || len(compressed) == 0 {
+		f.Fatalf("no compressed state in the fixtures: %v", err)
+	}
+	for _, name := range compressed {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if i := strings.Index(string(b), snappyStreamID); i > 0 {
+			at := byte(i + len(snappyStreamID))
+			f.Add(b, []byte{0, 0, 0, 0, 0, 0, 0, at, 0, 0, 0, 0, 0, 0, 0, at}, []byte{0, 0, 0, 0, 0, 0, 0, at})
+		}
+	}
+	f.Fuzz(func(t *testing.T, stream, offsets, others []byte) {
+		h := stateHandle{offsets: offsets[:len(offsets)&^7]}
+		if others = others[:len(others)&^7]; len(others) > 0 {
+			h.others = [][]byte{others}
+		}
+		n, size := 0, 0
+		err := h.elements("id", bytesAt{"f", 0, stream}, func(b []byte, at int64, i int) {
+			if at < 0 || at > int64(len(stream)) || i != n {
+				t.Fatalf("element %d at byte %d of %d, want number %d", i, at, len(stream), n)
+			}
+			n++
+			size += len(b)
+		})
+		known(t, err, len(stream))
+		if err == nil && n != h.count() {
+			t.Errorf("%d elements of %d", n, h.count())
+		}
+		if size > snappyExpansion*len(stream) {
+			t.Errorf("%d bytes came out of %d", size, len(stream))
+		}
+	})
+}
+
+// FuzzSplit reads the element of a source's reader.
+func FuzzSplit(f *testing.F) {
+	seedOperators(f, func(op *operator) {
+		for i := range op.readers {
+			h := &op.readers[i]
+			if h.stream.kind == streamBytes {
+				_ = h.elements(op.ID, bytesAt{"f", 0, h.stream.inline}, func(b []byte, _ int64, _ int) { f.Add(b) })
+			}
+		}
+	})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		op := operator{Operator: Operator{ID: "id", Parallelism: 1}, file: "f"}
+		r := newSourceReader(&op)
+		r.element(b, "f", 0, 0, 0)
+		switch src, _, err := r.source(); {
+		case src != nil:
+			checkPositions(t, src.Partitions)
+			if got := encodeSplit(src.Partitions[0], r.splits[0]); got != string(b) {
+				t.Errorf("a split that is %q when written again: %q", got, b)
+			}
+		case err != nil:
+			known(t, err, 0)
+		case op.Skipped == "":
+			t.Error("neither a source nor a reason")
+		}
+	})
+}
+
+// encodeSplit writes what KafkaPartitionSplitSerializer would.
+func encodeSplit(p offsetmap.Position, s split) string {
+	put := func(b []byte, n int, v uint64) []byte {
+		for i := n - 1; i >= 0; i-- {
+			b = append(b, byte(v>>(8*i)))
+		}
+		return b
+	}
+	start, stop := uint64(s.start), uint64(s.stop)
+	if v, ok := p.Next.Value(); ok {
+		start = uint64(v)
+	}
+	if v, ok := p.Stop.Value(); ok {
+		stop = uint64(v)
+	}
+	b := put(nil, 4, 0)
+	b = put(b, 4, uint64(splitFixed+len(p.Topic)))
+	b = append(put(b, 2, uint64(len(p.Topic))), p.Topic...)
+	return string(put(put(put(b, 4, uint64(p.Partition)), 8, start), 8, stop))
+}
+
+// FuzzEnumerator reads the state of a source's coordinator, alone and beside a
+// reader that holds a partition.
+func FuzzEnumerator(f *testing.F) {
+	seedOperators(f, func(op *operator) {
+		if op.coordinator != nil {
+			f.Add(op.coordinator, false)
+			f.Add(op.coordinator, true)
+		}
+	})
+	f.Fuzz(func(t *testing.T, b []byte, held bool) {
+		op := operator{Operator: Operator{ID: "id", Parallelism: 1}, file: "f", coordinator: b, readers: []stateHandle{{}}}
+		r := newSourceReader(&op)
+		if held {
+			id, _ := r.topics.id([]byte("orders"))
+			r.splits = append(r.splits, split{topic: id, start: 7, stop: math.MinInt64, state: splitHeld})
+		}
+		switch src, _, err := r.source(); {
+		case src != nil:
+			checkPositions(t, src.Partitions)
+			if held && len(src.Partitions) != len(r.splits) {
+				t.Errorf("%d partitions of %d", len(src.Partitions), len(r.splits))
+			}
+		case err != nil:
+			known(t, err, len(b))
+		case op.Skipped == "":
+			t.Error("neither a source nor a reason")
+		}
+	})
+}

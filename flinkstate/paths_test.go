@@ -1,0 +1,252 @@
+package flinkstate_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// place copies a fixture to a local folder whose name has spaces.
+func placed(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "Platform Link Test", "savepoint-2b3ed0-f0c7ba51791f")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(fixtureDir, name, "savepoint"))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Paths as people have them: each reads the same (apache/streampark#3013).
+func TestReadDirTakesEveryFormOfAPath(t *testing.T) {
+	dir := placed(t, "flink-1.20-all-files-p2")
+	want := fixture(t, "flink-1.20-all-files-p2").held(t, testSource)
+	uri := filepath.ToSlash(dir)
+	t.Chdir(filepath.Dir(dir))
+	for _, form := range []string{
+		dir,
+		dir + "/",
+		dir + "/_metadata",
+		filepath.Base(dir),
+		"./" + filepath.Base(dir) + "/",
+		"file://" + strings.ReplaceAll(uri, " ", "%20"),
+		"file:" + uri,
+		"file:" + uri + "/_metadata",
+		"file://localhost" + uri,
+	} {
+		snap, err := flinkstate.ReadDir(form)
+		if err != nil {
+			t.Errorf("%s: %v", form, err)
+			continue
+		}
+		if d := gocmp.Diff(want, snap.Sources[0].Partitions, offsets); d != "" {
+			t.Errorf("%s (-want +got):\n%s", form, d)
+		}
+	}
+	t.Chdir(dir)
+	for _, form := range []string{".", "_metadata", "./"} {
+		if _, err := flinkstate.ReadDir(form); err != nil {
+			t.Errorf("%s inside the folder: %v", form, err)
+		}
+	}
+}
+
+func TestReadDirRefusesOtherSchemes(t *testing.T) {
+	for _, form := range []string{"s3p://bucket/savepoint-1", "hdfs:///savepoints/savepoint-1", "file://host/savepoints"} {
+		_, err := flinkstate.ReadDir(form)
+		if !errors.Is(err, flinkstate.ErrUnsupported) {
+			t.Errorf("%s: got %v, want an ErrUnsupported", form, err)
+		}
+	}
+}
+
+func TestReadTakesTheFolderOrTheFile(t *testing.T) {
+	j := oneSource(t, assigned("orders", 0), reader(split("orders", 0, 5, noStop)))
+	fsys := j.fsys(nil)
+	fsys["renamed/metadata.bin"] = fsys["sp/_metadata"]
+	for dir, want := range map[string]string{
+		"sp": "sp/_metadata", "sp/": "sp/_metadata", "./sp": "sp/_metadata", "sp/_metadata": "sp/_metadata",
+		"renamed/metadata.bin": "renamed/metadata.bin",
+	} {
+		snap, err := flinkstate.Read(fsys, dir)
+		if err != nil {
+			t.Errorf("%s: %v", dir, err)
+		} else if snap.Location != want {
+			t.Errorf("%s: location %s, want %s", dir, snap.Location, want)
+		}
+	}
+	root := fstest.MapFS{"_metadata": fsys["sp/_metadata"]}
+	for _, dir := range []string{"", ".", "_metadata"} {
+		if _, err := flinkstate.Read(root, dir); err != nil {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+	for _, dir := range []string{"/sp", "../sp", "sp/../../x"} {
+		if _, err := flinkstate.Read(fsys, dir); err == nil {
+			t.Errorf("%s is taken", dir)
+		}
+	}
+}
+
+func TestFolderWithoutMetadataIsListed(t *testing.T) {
+	fsys := fstest.MapFS{"job/chk-7/_metadata": {}, "job/shared/x": {}, "job/notes.txt": {}}
+	_, err := flinkstate.Read(fsys, "job")
+	if !errors.Is(err, flinkstate.ErrNoMetadata) {
+		t.Fatalf("got %v, want an ErrNoMetadata", err)
+	}
+	for _, want := range []string{"job/_metadata", "chk-7/", "shared/", "notes.txt"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not name %s: %v", want, err)
+		}
+	}
+
+	t.Chdir(t.TempDir())
+	here, _ := filepath.Abs(".")
+	if err := os.Mkdir("empty", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"empty", "nowhere", "nowhere/_metadata"} {
+		_, err := flinkstate.ReadDir(dir)
+		full := filepath.Join(here, strings.TrimSuffix(dir, "/_metadata"), "_metadata")
+		if !errors.Is(err, flinkstate.ErrNoMetadata) || !strings.Contains(err.Error(), full) {
+			t.Errorf("%s: got %v, want an ErrNoMetadata that names %s", dir, err, full)
+		}
+	}
+}
+
+// withStateAt is a savepoint whose one state file is called name in the
+// metadata and lies at where.
+func withStateAt(t *testing.T, where string, stream func(n int) []byte) fstest.MapFS {
+	b, offsets := plainStream(split("orders", 0, 5, noStop))
+	j := oneSource(t, assigned("orders", 0), handle(stream(len(b)), listState{readerState, 0, offsets}))
+	return j.fsys(map[string][]byte{where: b})
+}
+
+func TestPathMap(t *testing.T) {
+	for _, tt := range []struct {
+		name, uri, at string
+		paths         map[string]string
+		found         bool
+	}{
+		{"file with one slash, mapped with three", "file:/flink/sp/x", "here/x", map[string]string{"file:///flink/sp": "here"}, true},
+		{"file with three slashes, mapped with one", "file:///flink/sp/x", "here/x", map[string]string{"file:/flink/sp/": "here"}, true},
+		{"path without scheme, mapped with file", "/flink/sp/x", "here/x", map[string]string{"file:/flink/sp": "here"}, true},
+		{"file, mapped without scheme", "file:/flink/sp/x", "here/x", map[string]string{"/flink/sp": "here/"}, true},
+		{"longest prefix wins", "s3://b/a/c/x", "long/x", map[string]string{"s3://b/a": "short", "s3://b/a/c": "long"}, true},
+		{"longest prefix wins though it is gone there", "s3://b/a/c/x", "short/c/x", map[string]string{"s3://b/a": "short", "s3://b/a/c": "long"}, false},
+		{"prefix ends within a segment", "s3://b/abc/x", "here/c/x", map[string]string{"s3://b/ab": "here"}, false},
+		{"prefix is the file", "s3://b/abc", "here", map[string]string{"s3://b/abc": "here"}, false},
+		{"whole bucket to the root", "s3://b/a/x", "a/x", map[string]string{"s3://b": "."}, true},
+		{"other scheme", "s3a://b/a/x", "a/x", map[string]string{"s3://b": "."}, false},
+		{"spaces and percent signs are as they are", "file:/my dir/50%20/x", "here/50%20/x", map[string]string{"file:/my dir": "here"}, true},
+		{"double slash", "s3://b//a//x", "here/a/x", map[string]string{"s3://b": "here"}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, stream := range []func(int) []byte{
+				func(n int) []byte { return absolute(tt.uri, n) },
+				func(n int) []byte { return segment(tt.uri, 0, n) },
+			} {
+				snap, err := flinkstate.Read(withStateAt(t, tt.at, stream), "sp", flinkstate.WithPathMap(tt.paths))
+				switch {
+				case tt.found && err != nil:
+					t.Errorf("%v", err)
+				case tt.found && snap.Files[1].Name != tt.uri && snap.Files[0].Name != tt.uri:
+					t.Errorf("files %v do not have the state's own name %s", snap.Files, tt.uri)
+				case !tt.found && !errors.Is(err, flinkstate.ErrMissingFiles):
+					t.Errorf("got %v, want an ErrMissingFiles", err)
+				}
+			}
+		})
+	}
+}
+
+func TestBadPathMapIsRefused(t *testing.T) {
+	j := oneSource(t, assigned("orders", 0), reader(split("orders", 0, 5, noStop)))
+	for _, m := range []map[string]string{
+		{"relative": "here"},
+		{"": "here"},
+		{"file:/a": "../out"},
+		{"file:/a": "/out"},
+		{"file:/a": "x", "file:///a/": "y"},
+	} {
+		if _, err := flinkstate.Read(j.fsys(nil), "sp", flinkstate.WithPathMap(m)); err == nil || !strings.Contains(err.Error(), "path map") {
+			t.Errorf("%v: got %v, want an error about the path map", m, err)
+		}
+	}
+	if _, err := flinkstate.ReadDir(placed(t, "flink-1.20-stop-p2"), flinkstate.WithPathMap(map[string]string{"s3://b": filepath.Join(t.TempDir(), "nowhere")})); err == nil {
+		t.Error("a target that does not exist is taken")
+	}
+}
+
+// No name in the state leads out of the folder or of a target of the map.
+func TestPathsDoNotEscape(t *testing.T) {
+	inside := map[string]string{"s3://b/in": "in"}
+	for _, tt := range []struct {
+		name   string
+		stream func(n int) []byte
+	}{
+		{"relative with dots", func(n int) []byte { return relative("../secret", n) }},
+		{"relative with dots inside", func(n int) []byte { return relative("a/../../secret", n) }},
+		{"relative that is absolute", func(n int) []byte { return relative("/secret", n) }},
+		{"relative that is a URI", func(n int) []byte { return relative("file:/secret", n) }},
+		{"relative that names nothing", func(n int) []byte { return relative("./", n) }},
+		{"mapped with dots", func(n int) []byte { return absolute("s3://b/in/../secret", n) }},
+		{"mapped segment with dots", func(n int) []byte { return segment("s3://b/in/x/../../secret", 0, n) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			snap, err := flinkstate.Read(withStateAt(t, "secret", tt.stream), "sp", flinkstate.WithPathMap(inside))
+			if snap != nil || !errors.Is(err, flinkstate.ErrCorrupt) {
+				t.Errorf("got %v, want an ErrCorrupt", err)
+			}
+		})
+	}
+}
+
+// A symbolic link in a local folder leads nowhere else either.
+func TestSymbolicLinksDoNotEscape(t *testing.T) {
+	dir := t.TempDir()
+	for name, f := range withStateAt(t, "secret", func(n int) []byte { return relative("x", n) }) {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sp := filepath.Join(dir, "sp")
+	if err := os.Symlink(filepath.Join(dir, "secret"), filepath.Join(sp, "x")); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	if snap, err := flinkstate.ReadDir(sp); snap != nil || err == nil || !strings.Contains(err.Error(), "escapes") {
+		t.Errorf("got %v, %v; want an error", snap, err)
+	}
+	// The folder itself may be a link.
+	if err := os.Rename(filepath.Join(dir, "secret"), filepath.Join(sp, "real")); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []func() error{
+		func() error { return os.Remove(filepath.Join(sp, "x")) },
+		func() error { return os.Symlink("real", filepath.Join(sp, "x")) },
+		func() error { return os.Symlink(sp, filepath.Join(dir, "latest")) },
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	snap, err := flinkstate.ReadDir(filepath.Join(dir, "latest"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []offsetmap.Position{{TopicPartition: offsetmap.TopicPartition{Topic: "orders"}, Next: next(t, 5)}}
+	if d := gocmp.Diff(want, snap.Sources[0].Partitions, offsets); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
