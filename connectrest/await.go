@@ -72,7 +72,7 @@ func expired(err error) error {
 	if err == nil {
 		return errExpired
 	}
-	return fmt.Errorf("%w: last: %v", errExpired, err)
+	return fmt.Errorf("%w: last: %s", errExpired, err.Error())
 }
 
 // NotStoppedError says that a connector was not seen without tasks in state

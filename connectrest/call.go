@@ -85,7 +85,8 @@ func (k *call) mayRepeat(ctx context.Context, a answer, asked time.Duration) boo
 	pause := p.pause(k.attempts)
 	pause = pause/2 + time.Duration(k.client.jitter()*float64(pause/2))
 	pause = max(pause, min(asked, p.MaxPause))
-	if k.paused+pause > p.Budget {
+	_, hasDeadline := ctx.Deadline()
+	if k.paused+pause > p.Budget && (a.again != untilEnd || !hasDeadline || p.Budget < 0) {
 		return false
 	}
 	k.next = pause

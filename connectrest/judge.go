@@ -35,10 +35,12 @@ const (
 	never     again = iota
 	quickly         // perhaps, but waiting seldom helps
 	patiently       // yes, it is a matter of time
+	untilEnd        // yes, says the worker itself
 )
 
 const (
 	hintAdvertised = "the workers must reach each other at their rest.advertised.host.name and port: check them, and that no NetworkPolicy or firewall closes the port"
+	hintJetty      = "this worker's web server (Jetty 12, Kafka 4.x) takes no % and no \\ in a name"
 	hintBase       = "if it stays so, the base URL is not that of a Kafka Connect worker"
 	hintCredential = "give credentials by WithBasicAuth, the user-info of the URL, or a transport of your own"
 )
@@ -73,6 +75,8 @@ func judgeAnswer(status int, isConnect bool, text, connector string) answer {
 		return judgeConflict(has)
 	case status == http.StatusBadRequest && isConnect && has("must be in the STOPPED state"):
 		return refused(ErrNotStopped)
+	case status == http.StatusBadRequest && has("Ambiguous URI", "Suspicious Path"):
+		return answer{meanings: []error{ErrBadRequest, ErrName}, effect: nothing, hint: hintJetty}
 	case status == http.StatusBadRequest, status == http.StatusNotAcceptable, status == http.StatusRequestEntityTooLarge,
 		status == http.StatusRequestURITooLong, status == http.StatusUnsupportedMediaType, status == http.StatusUnprocessableEntity:
 		return refused(ErrBadRequest)
@@ -105,6 +109,8 @@ func judgeNotFound(isConnect bool, text, connector string) answer {
 		return answer{meanings: []error{ErrNoStatus}, effect: nothing}
 	case text == "HTTP 404 Not Found":
 		return answer{meanings: []error{ErrUnsupported}, effect: nothing, hint: "the worker has no such endpoint: it is too old, or the base URL has a path too much"}
+	case strings.HasPrefix(text, "Connector ") || strings.HasPrefix(text, "Unknown connector "):
+		return answer{meanings: []error{ErrUnexpected}, effect: nothing, hint: "the answer is about another name: the path was changed on the way"}
 	default:
 		return answer{meanings: []error{ErrUnexpected}, effect: nothing}
 	}
@@ -117,9 +123,9 @@ func judgeConflict(has func(...string) bool) answer {
 	case has("already exists"):
 		return answer{meanings: []error{ErrExists}, effect: nothing}
 	case has("stale configuration"):
-		return answer{meanings: []error{ErrStaleConfig}, effect: nothing, again: patiently}
+		return answer{meanings: []error{ErrStaleConfig}, effect: nothing, again: untilEnd}
 	case has("rebalance", "conflicting operation", "no known leader"):
-		return answer{meanings: []error{ErrRebalance}, effect: nothing, again: patiently}
+		return answer{meanings: []error{ErrRebalance}, effect: nothing, again: untilEnd}
 	default:
 		return answer{meanings: []error{ErrUnexpected}}
 	}
@@ -157,7 +163,7 @@ func judgeServerError(text string, has func(...string) bool) answer {
 
 // judgeFailure tells what the lack of a complete answer means.
 func judgeFailure(ctx context.Context, err error) answer {
-	if _, ok := errors.AsType[*badAnswer](err); ok {
+	if _, ok := errors.AsType[*answerError](err); ok {
 		return answer{meanings: []error{ErrUnexpected}, hint: hintBase}
 	}
 	if a, ok := judgeTLS(err); ok {

@@ -3,6 +3,7 @@ package connectrest_test
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
@@ -15,6 +16,7 @@ var meanings = []error{
 	connectrest.ErrStaleConfig, connectrest.ErrNotStopped, connectrest.ErrUnsupported, connectrest.ErrUnauthorized,
 	connectrest.ErrForwarding, connectrest.ErrNotReady, connectrest.ErrUnreachable, connectrest.ErrNoAnswer,
 	connectrest.ErrOutcomeUnknown, connectrest.ErrRejected, connectrest.ErrBadRequest, connectrest.ErrUnexpected,
+	connectrest.ErrName,
 }
 
 func checkMeanings(t *testing.T, err error, want ...error) {
@@ -102,7 +104,9 @@ func TestAnswersOfWritesAreJudgedByStatusAndText(t *testing.T) {
 		{"not stopped", refuse(400, mustBeStopped), []error{connectrest.ErrNotStopped}, 1},
 		{"nothing given", refuse(400, "Partitions / offsets need to be provided for an alter offsets request"), []error{connectrest.ErrBadRequest}, 1},
 		{"media type", refuse(415, "HTTP 415 Unsupported Media Type"), []error{connectrest.ErrBadRequest}, 1},
-		{"ambiguous path refused by jetty", status(400, "<h1>Bad Message 400</h1><pre>reason: Ambiguous URI path encoding</pre>"), []error{connectrest.ErrBadRequest}, 1},
+		{"ambiguous path refused by jetty", status(400, "<html>\n<head>\n<title>Error 400 Ambiguous URI path encoding</title>\n</head>\n<body></body></html>"), []error{connectrest.ErrBadRequest, connectrest.ErrName}, 1},
+		{"backslash refused by jetty", status(400, "<html>\n<title>Error 400 Suspicious Path Character</title></html>"), []error{connectrest.ErrBadRequest, connectrest.ErrName}, 1},
+		{"plain HTTP on a TLS port", status(400, "Client sent an HTTP request to an HTTPS server."), []error{connectrest.ErrBadRequest}, 1},
 		{"negative offset", refuse(500, "Source offset {offset=-1} for source partition {cluster=source, partition=0, topic=orders} has an invalid value -1 for the 'offset' key, which cannot be negative"), []error{connectrest.ErrRejected}, 1},
 		{"missing key", refuse(500, "Source partition {cluster=source, topic=orders} is missing the 'partition' key, which is required"), []error{connectrest.ErrRejected}, 1},
 		{"null partition", refuse(500, "Source partitions may not be null"), []error{connectrest.ErrRejected}, 1},
@@ -152,6 +156,23 @@ func TestAnswersOfWritesAreJudgedByStatusAndText(t *testing.T) {
 	}
 }
 
+func TestWebPageIsToldByItsTitle(t *testing.T) {
+	s := newScript(t).on("GET /connectors", status(403, "<!doctype html>\n<html><head><TITLE>\n Sign in &amp; go on </TITLE></head><body>"+strings.Repeat("x", 9999)+"</body>"))
+	_, err := s.client().Connectors(t.Context())
+	if e, ok := errors.AsType[*connectrest.Error](err); !ok || e.Message != "Sign in & go on" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnswerAboutAnotherConnectorSaysSo(t *testing.T) {
+	s := newScript(t).on("DELETE /connectors/mm2", refuse(404, "Connector mm not found"))
+	err := s.client().Delete(t.Context(), "mm2")
+	checkMeanings(t, err, connectrest.ErrUnexpected)
+	if !strings.Contains(err.Error(), "about another name") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestErrorNamesRequestAndAnswer(t *testing.T) {
 	s := newScript(t).on("GET /connectors/mm2", refuse(404, "Connector mm2 not found"))
 	_, err := s.client().Connector(t.Context(), "mm2")
@@ -159,7 +180,7 @@ func TestErrorNamesRequestAndAnswer(t *testing.T) {
 	if !ok {
 		t.Fatalf("%T is no *Error", err)
 	}
-	if e.Method != http.MethodGet || e.URL != s.URL+"/connectors/mm2" || e.StatusCode != 404 || e.Code != 404 ||
+	if e.Method != http.MethodGet || e.URL != s.URL+"/connectors/mm2" || e.StatusCode != http.StatusNotFound || e.Code != http.StatusNotFound ||
 		e.Message != "Connector mm2 not found" || e.Attempts != 1 {
 		t.Errorf("got %+v", *e)
 	}

@@ -2,6 +2,7 @@ package connectrest
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,9 +15,16 @@ import (
 //   - it holds a control character: the worker refuses to create it;
 //   - it begins or ends with white space: the worker trims it on creation, and
 //     the trimmed name is another one;
+//   - it holds ";", or "%" before two hexadecimal digits: a worker that is not
+//     the leader forwards a write to the connector of another name (seen on 3.7
+//     and 4.3: "a;b" becomes "a", "50%25" becomes "50%");
+//   - it holds "{" or "}": such a worker fails, and so does the answer to the
+//     creation, though the connector is created;
 //   - it is not valid UTF-8.
 //
-// Every other name works: spaces, %, ->, +, any script.
+// Every other name works: spaces, %, ->, +, any script. But workers of Kafka
+// 4.x refuse a path with "%" or "\" in a name (Jetty 12), which is an [ErrName]
+// too, said by the worker.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -27,6 +35,10 @@ func CheckName(name string) error {
 		return fmt.Errorf("%w: %q is not valid UTF-8", ErrName, name)
 	case strings.Contains(name, "/"):
 		return fmt.Errorf("%w: %q holds a slash", ErrName, name)
+	case strings.ContainsAny(name, ";{}"):
+		return fmt.Errorf("%w: %q holds one of ; { }, which a worker that forwards the request misreads", ErrName, name)
+	case percentEscape.MatchString(name):
+		return fmt.Errorf("%w: %q holds %% before two hexadecimal digits, which a worker that forwards the request decodes", ErrName, name)
 	case strings.TrimSpace(name) != name:
 		return fmt.Errorf("%w: %q begins or ends with white space, which a worker trims", ErrName, name)
 	}
@@ -37,6 +49,8 @@ func CheckName(name string) error {
 	}
 	return nil
 }
+
+var percentEscape = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
 // escapeSegment escapes one path segment once: all but RFC 3986's unreserved
 // characters. url.PathEscape leaves "+" and others, which some gateways decode

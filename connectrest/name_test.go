@@ -19,11 +19,12 @@ func TestNamesAreEscapedExactlyOnceByEveryCall(t *testing.T) {
 		"flink to mm2":                "flink%20to%20mm2",
 		"a->b.MirrorSourceConnector":  "a-%3Eb.MirrorSourceConnector",
 		"50%":                         "50%25",
-		"50%25":                       "50%2525",
+		"50%2":                        "50%252",
+		"100%ig":                      "100%25ig",
 		"x+y":                         "x%2By",
 		"订单复制":                        "%E8%AE%A2%E5%8D%95%E5%A4%8D%E5%88%B6",
-		"a;b?c#d&e=f@g:h":             "a%3Bb%3Fc%23d%26e%3Df%40g%3Ah",
-		`quote"back\slash{x}`:         "quote%22back%5Cslash%7Bx%7D",
+		"a,b?c#d&e=f@g:h":             "a%2Cb%3Fc%23d%26e%3Df%40g%3Ah",
+		`quote"back\slash|<x>`:        "quote%22back%5Cslash%7C%3Cx%3E",
 		"...":                         "...",
 		"~tilde_under-dash.dot":       "~tilde_under-dash.dot",
 		strings.Repeat("long", 60):    strings.Repeat("long", 60),
@@ -68,7 +69,7 @@ func TestNamesAreEscapedExactlyOnceByEveryCall(t *testing.T) {
 }
 
 func TestNamesThatCannotBeAddressedAreRefusedBeforeAnyRequest(t *testing.T) {
-	for _, name := range []string{"", "a/b", "/", ".", "..", "a\nb", "a\x00", "a\u0085", "\xff", " a", "a ", "a\u00a0", "\t"} {
+	for _, name := range []string{"", "a/b", "/", ".", "..", "a\nb", "a\x00", "a\u0085", "\xff", " a", "a ", "a\u00a0", "\t", "a;b", "50%25", "%aF", "a{x}", "{", "}"} {
 		s := newScript(t)
 		c := s.client()
 		ctx := t.Context()

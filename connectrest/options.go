@@ -39,10 +39,13 @@ type RetryPolicy struct {
 	// default, 5 s.
 	MaxPause time.Duration
 	// Budget bounds the sum of the pauses of one call. A negative Budget means
-	// that no request is sent again. By default, 2 min. Failures that waiting
-	// seldom mends (an unknown host, a worker that cannot reach its leader, an
-	// attempt that took too long, a server error of unknown meaning) are tried
-	// twice more at most, whatever the Budget.
+	// that no request is sent again. By default, 2 min.
+	//
+	// A worker that says itself that the conflict is momentary (a rebalance, a
+	// stale configuration) is asked until the context's deadline, where it has
+	// one. Failures that waiting seldom mends (an unknown host, a worker that
+	// cannot reach its leader, an attempt that took too long, a server error of
+	// unknown meaning) are tried twice more at most.
 	Budget time.Duration
 	// ReadBack bounds how long a call reads back after a write whose outcome is
 	// unknown, and how long Create waits for the status of what it created. By

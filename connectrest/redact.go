@@ -17,7 +17,7 @@ const secretMark = "<secret>"
 
 const (
 	// maxErrorBody bounds what is read of an answer that refuses, in bytes.
-	maxErrorBody = 64 << 10
+	maxErrorBody = 1 << 20
 	// maxMessage bounds the text that is kept of it.
 	maxMessage = 4 << 10
 )
@@ -82,19 +82,19 @@ func bound(s string, limit int) string {
 	return strings.ToValidUTF8(s[:limit], "") + " [cut]"
 }
 
-// scrubbed is an error whose text went through a scrubber. errors.Is and
+// scrubbedError is an error whose text went through a scrubber. errors.Is and
 // errors.As see the error itself; its text can be had only by As with its
 // concrete type.
-type scrubbed struct {
+type scrubbedError struct {
 	text string
 	err  error
 }
 
 func scrubError(err error, scrub func(string) string) error {
-	return &scrubbed{text: plainText(scrub(err.Error())), err: err}
+	return &scrubbedError{text: plainText(scrub(err.Error())), err: err}
 }
 
-func (e *scrubbed) Error() string        { return e.text }
-func (e *scrubbed) GoString() string     { return e.text }
-func (e *scrubbed) Is(target error) bool { return errors.Is(e.err, target) }
-func (e *scrubbed) As(target any) bool   { return errors.As(e.err, target) }
+func (e *scrubbedError) Error() string        { return e.text }
+func (e *scrubbedError) GoString() string     { return e.text }
+func (e *scrubbedError) Is(target error) bool { return errors.Is(e.err, target) }
+func (e *scrubbedError) As(target any) bool   { return errors.As(e.err, target) }

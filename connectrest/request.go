@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"math"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -153,19 +155,19 @@ func (k *call) decode(resp *http.Response) error {
 		if errors.Is(err, io.EOF) {
 			err = nil
 		} else if err == nil {
-			err = &badAnswer{errors.New("more follows the JSON value")}
+			err = &answerError{errors.New("more follows the JSON value")}
 		}
 	}
 	if err == nil && k.valid != nil {
 		if err = k.valid(); err != nil {
-			err = &badAnswer{err}
+			err = &answerError{err}
 		}
 	}
 	if body.N <= 0 {
-		return &badAnswer{fmt.Errorf("it is longer than %d bytes", maxAnswer)}
+		return &answerError{fmt.Errorf("it is longer than %d bytes", maxAnswer)}
 	}
 	if err != nil && isJSONError(err) {
-		return &badAnswer{fmt.Errorf("%q is not the JSON of this call: %w", resp.Header.Get("Content-Type"), err)}
+		return &answerError{fmt.Errorf("%q is not the JSON of this call: %w", resp.Header.Get("Content-Type"), err)}
 	}
 	if errors.Is(err, io.EOF) {
 		// An empty body where JSON was due: a gateway's, or cut at its first byte.
@@ -174,11 +176,11 @@ func (k *call) decode(resp *http.Response) error {
 	return err
 }
 
-// badAnswer is a complete answer that makes no sense.
-type badAnswer struct{ err error }
+// answerError is a complete answer that makes no sense.
+type answerError struct{ err error }
 
-func (e *badAnswer) Error() string { return "the answer makes no sense: " + e.err.Error() }
-func (e *badAnswer) Unwrap() error { return e.err }
+func (e *answerError) Error() string { return "the answer makes no sense: " + e.err.Error() }
+func (e *answerError) Unwrap() error { return e.err }
 
 func isJSONError(err error) bool {
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -186,6 +188,17 @@ func isJSONError(err error) bool {
 	}
 	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	return ok
+}
+
+var htmlTitle = regexp.MustCompile(`(?is)<title>(.*?)</title>`)
+
+// foreignText is what a body that is not Kafka Connect's says: the title of a
+// web page, or its beginning.
+func foreignText(b []byte) string {
+	if m := htmlTitle.FindSubmatch(b); m != nil {
+		b = []byte(html.UnescapeString(string(m[1])))
+	}
+	return bound(string(bytes.Join(bytes.Fields(b), []byte(" "))), 512)
 }
 
 // refusal reads an answer that does not say that all went well, and leaves
@@ -200,7 +213,7 @@ func refusal(resp *http.Response) (ErrorBody, bool, string) {
 		Message *string `json:"message"`
 	}
 	if err := json.Unmarshal(b, &body); err != nil || body.Code == nil || body.Message == nil {
-		return ErrorBody{}, false, string(bytes.Join(bytes.Fields(b), []byte(" ")))
+		return ErrorBody{}, false, foreignText(b)
 	}
 	return ErrorBody{Code: *body.Code, Message: *body.Message}, true, *body.Message
 }

@@ -75,6 +75,24 @@ func TestStaleConfigurationForEverEndsAtTheDeadlineWithTheLastText(t *testing.T)
 	}
 }
 
+// A live worker that asks for patience is asked until the deadline; a dead one
+// is not.
+func TestDeadlineAndNotTheBudgetEndsAConflict(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	s := newScript(t).on("GET /connectors", append(many(99, refuse(409, stale)), status(200, `[]`))...).
+		on("GET /connector-plugins", status(503, ""))
+	client := s.client(connectrest.WithRetry(connectrest.RetryPolicy{Budget: 10 * time.Second}))
+	if _, err := client.Connectors(ctx); err != nil {
+		t.Errorf("got %v", err)
+	}
+	_, err := client.Plugins(ctx)
+	checkMeanings(t, err, connectrest.ErrNotReady)
+	if n := s.sent("GET /connector-plugins"); n != 6 {
+		t.Errorf("sent %d times, want 6: 0.2 0.4 0.8 1.6 3.2 and no 5 s", n)
+	}
+}
+
 func TestRealDeadlineEndsTheRetries(t *testing.T) {
 	s := newScript(t).on("PUT /connectors/mm2/stop", refuse(409, stale))
 	client, err := connectrest.New(s.URL, connectrest.WithRetry(connectrest.RetryPolicy{MinPause: time.Millisecond, MaxPause: 5 * time.Millisecond}))
