@@ -16,8 +16,9 @@ import (
 const (
 	// readyWithin is many times what a start takes (about 7 s on an idle machine of two cores, 30 s on a loaded one).
 	readyWithin = 3 * time.Minute
-	// stopWithin bounds an orderly shutdown (2 s to 8 s).
-	stopWithin = time.Minute
+	// stopWithin bounds an orderly shutdown. It takes a second or two, but the REST server of a worker may wait a whole
+	// minute for its own threads (seen with 4.3.1 on a loaded machine).
+	stopWithin = 3 * time.Minute
 	// maxStarts bounds how often a start is repeated because its port is taken.
 	maxStarts = 5
 	pollEvery = 50 * time.Millisecond

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestModulesAreFoundWhereTheGoCommandLooks(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{".", "docker", "examples/runbook", "testdata/m", ".cache/m", "_old", "vendor/m"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, dir, "go.mod"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := findModules(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{root, filepath.Join(root, "docker"), filepath.Join(root, "examples", "runbook")}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := findModules(filepath.Join(root, "docker", "..", "testdata")); err != nil {
+		t.Errorf("a root named testdata: %v", err)
+	}
+	if _, err := findModules(t.TempDir()); err == nil || !strings.Contains(err.Error(), "no go.mod under") {
+		t.Errorf("no module: %v", err)
+	}
+}
+
+func TestPackagesAreSplitByTheLab(t *testing.T) {
+	const list = `
+{"ImportPath":"m/p","Deps":["fmt"]}
+{"ImportPath":"m/p.test","Deps":["fmt","github.com/flinkmm2/flinkmm2/internal/lab"]}
+{"ImportPath":"m/p [m/p.test]","Deps":["github.com/flinkmm2/flinkmm2/internal/lab"]}
+{"ImportPath":"github.com/flinkmm2/flinkmm2/internal/lab.test","Deps":["github.com/flinkmm2/flinkmm2/internal/lab [github.com/flinkmm2/flinkmm2/internal/lab.test]"]}
+{"ImportPath":"m/q.test","Deps":["github.com/flinkmm2/flinkmm2/internal/label"]}
+`
+	for lab, want := range map[bool][]string{
+		true:  {"m/p", "github.com/flinkmm2/flinkmm2/internal/lab"},
+		false: {"m/q"},
+	} {
+		got, err := testPrograms(strings.NewReader(list), lab)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("lab=%t: %s", lab, diff)
+		}
+	}
+}
+
+func TestUnknownSelectionIsRefused(t *testing.T) {
+	var out, errs strings.Builder
+	if code, err := run(t.Context(), []string{"-packages", "jvm"}, &out, &errs); code != 2 || err == nil || !strings.Contains(err.Error(), "want all, lab or plain") {
+		t.Errorf("%d, %v", code, err)
+	}
+}
