@@ -1,0 +1,33 @@
+package preflight
+
+import (
+	"slices"
+	"strings"
+)
+
+// builtIn returns the checks of this package.
+func builtIn() []Check {
+	return slices.Concat(
+		sourceChecks(), targetChecks(), workerChecks(), connectorChecks(),
+		clusterConfigChecks(), topicConfigChecks(), consumerConfigChecks(), recordConfigChecks(), switchConfigChecks(), keyConfigChecks(),
+		offsetChecks(), flinkChecks(),
+	)
+}
+
+// Checks returns the catalogue: every check that [Judge] makes, and every rule
+// of package offsetmap that it reports, sorted by id.
+func Checks() []Check {
+	all := append(builtIn(), ruleChecks()...)
+	slices.SortFunc(all, func(a, b Check) int { return strings.Compare(a.ID, b.ID) })
+	return all
+}
+
+// Explain returns the check with the id, and false when there is none.
+func Explain(id string) (Check, bool) {
+	all := Checks()
+	i := slices.IndexFunc(all, func(c Check) bool { return c.ID == id })
+	if i < 0 {
+		return Check{}, false
+	}
+	return all[i], true
+}

@@ -1,0 +1,39 @@
+// Package preflight looks for every reason why a migration could lose, repeat
+// or misplace records, before anything is written or started.
+//
+// It works in two calls. [Probe.Observe] reads the facts of both clusters, the
+// worker and the connector, and never fails: what could not be found out is an
+// unknown fact with its reason. [Judge] is pure: it holds the facts against the
+// question (where the old job stood, what a person attests and accepts) and
+// returns the decision for every partition and a finding for everything that
+// speaks against it.
+//
+//	facts := probe.Observe(ctx)
+//	report := preflight.Judge(facts, question)
+//	if err := report.Err(); err != nil { ... } // every finding that blocks
+//
+// # Checks
+//
+// A check has an id such as "config/reset-rule", a severity, and texts that say
+// what it looks at, why it matters and what to do. [Checks] lists them all, with
+// the ids that the rules of package offsetmap report, and [Explain] finds one.
+// A [Check] of the user's own is given to Judge beside them.
+//
+// Unknown is not fine. A check that could not be made is a finding that blocks,
+// with Unmade set; it is accepted by its id and whole scope alone. What the plan
+// itself records (cluster ids, ranges, the connector's config, the stored
+// offsets) must be known: no acceptance helps there.
+//
+// # What it does not do
+//
+// It writes nothing and reads no records, so it shows no payloads. It does not
+// decide C: that is offsetmap.Resolve, which Judge calls. It does not hold the
+// world against a plan that is already sealed. It does not see what no API
+// shows: the worker's own config file and its log, and the old job itself; for
+// those there are attestations.
+//
+// # What it guarantees
+//
+// Every finding carries an id of the catalogue. Rows are returned only when no
+// finding blocks. No value of a secret setting stands in a finding.
+package preflight

@@ -1,0 +1,128 @@
+package preflight
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/internal/fresh"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// Cluster is what one Metadata answer of a cluster said: its id, how many
+// brokers it has, and all topics that the client may see.
+type Cluster = fresh.Cluster
+
+// Topic is one topic of a Cluster: its id, its partitions, and those of them
+// that have no leader.
+type Topic = fresh.Topic
+
+// Facts is what was seen of the world at one moment.
+type Facts struct {
+	At     time.Time
+	Name   string   // the connector's
+	Topics []string // the source topics of the migration, sorted
+
+	Source offsetmap.Fact[Cluster]
+	Target offsetmap.Fact[Cluster]
+	// Ranges holds every partition of Topics that the source has. A bound that
+	// could not be measured is none.
+	Ranges map[offsetmap.TopicPartition]offsetmap.Range
+	// TargetEnds holds the high watermark of every partition of the target
+	// topics that exist, under the target's names.
+	TargetEnds map[offsetmap.TopicPartition]offsetmap.NextOffset
+	// Open lists the open transactions of partitions of Ranges whose last stable
+	// offset lies below the end. Absent: there is no such partition.
+	Open offsetmap.Fact[[]OpenTransaction]
+
+	Worker  offsetmap.Fact[connectrest.WorkerInfo]
+	Plugins offsetmap.Fact[[]connectrest.PluginInfo]
+	// Connector holds the config and the ids of the tasks. Absent: the worker
+	// says that it has no connector of that name.
+	Connector offsetmap.Fact[connectrest.ConnectorInfo]
+	Status    offsetmap.Fact[connectrest.Status]
+	// Active lists the topics that the connector has written since they were
+	// last reset (KIP-558). Absent: there is no connector. A worker that does not
+	// track them leaves it unknown.
+	Active offsetmap.Fact[[]string]
+	// Stored lists the Connect offsets under the connector's name, raw. Absent:
+	// there is no connector.
+	Stored offsetmap.Fact[[]connectrest.Offset]
+
+	// ProducerReached is the id of the cluster that the data producer writes to.
+	ProducerReached offsetmap.Fact[string]
+	// SourceReached is the id of the cluster that the connector reads from.
+	SourceReached offsetmap.Fact[string]
+
+	unmeasured, unended *fresh.UnmeasuredError
+}
+
+// OpenTransaction is a transaction that keeps the last stable offset of a
+// partition down.
+type OpenTransaction struct {
+	offsetmap.TopicPartition
+	ProducerID int64
+	Epoch      int16
+	Start      offsetmap.NextOffset // its first offset
+	LastWrite  time.Time            // by the producer's clock, or the broker's
+}
+
+func fact[T any](v T, err error) offsetmap.Fact[T] {
+	if err != nil {
+		return offsetmap.NotKnown[T](err)
+	}
+	return offsetmap.Known(v)
+}
+
+// connectorFact makes a fact of an answer about one connector: absent when the
+// worker says that it is not there. A worker that has no such function, or may
+// have none, leaves it unknown.
+func connectorFact[T any](v T, err error) offsetmap.Fact[T] {
+	if errors.Is(err, connectrest.ErrNotFound) {
+		return offsetmap.Absent[T]()
+	}
+	return fact(v, err)
+}
+
+// measured parts what was measured from why the rest was not.
+func measured[T any](m map[offsetmap.TopicPartition]T, err error) (map[offsetmap.TopicPartition]T, *fresh.UnmeasuredError) {
+	var unmeasured *fresh.UnmeasuredError
+	errors.As(err, &unmeasured) // the only error that fresh gives beside a map
+	return m, unmeasured
+}
+
+// existing returns those of the names that are topics of the cluster.
+func existing(c Cluster, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		t, there := c.Topics[name]
+		return !there || t.Err != nil
+	})
+}
+
+func sortedUnique(s []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(s)))
+}
+
+func openTransactions(described kadm.DescribedProducersTopics, err error) offsetmap.Fact[[]OpenTransaction] {
+	var open []OpenTransaction
+	described.EachPartition(func(p kadm.DescribedProducersPartition) {
+		if p.Err != nil {
+			err = errors.Join(err, p.Err)
+		}
+	})
+	described.EachProducer(func(p kadm.DescribedProducer) {
+		start, none := offsetmap.Next(p.CurrentTxnStartOffset)
+		if none != nil { // -1: no transaction is open
+			return
+		}
+		open = append(open, OpenTransaction{
+			TopicPartition: offsetmap.TopicPartition{Topic: p.Topic, Partition: p.Partition},
+			ProducerID:     p.ProducerID, Epoch: p.ProducerEpoch, Start: start, LastWrite: time.UnixMilli(p.LastTimestamp),
+		})
+	})
+	slices.SortFunc(open, func(a, b OpenTransaction) int { return a.Compare(b.TopicPartition) })
+	return fact(open, err)
+}

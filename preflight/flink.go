@@ -1,0 +1,121 @@
+package preflight
+
+import (
+	"cmp"
+
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// flinkArea begins the id of every warning of package flinkstate.
+const flinkArea = "flink/"
+
+func flinkChecks() []Check {
+	exact := offsetmap.Exact
+	out := []Check{
+		warning(flinkstate.RecordsInFlight, offsetmap.Never, "No records were in flight",
+			"Records that the sources have passed and the sink has not written are in the unaligned checkpoint alone: MirrorMaker 2 cannot know them.",
+			"Restore the job and stop it with a savepoint, which never holds any: flink stop --savepointPath DIR JOB."),
+		warning(flinkstate.OperatorFinished, exact, "No operator had finished as a whole",
+			"Nothing of it is stored, not even what it was. If it was a source, its partitions are not among the positions.",
+			"Make sure that it read none of the migration's topics, then accept it by its operator id."),
+		warning(flinkstate.SourceFinished, exact, "The source had not come to its end",
+			"A bounded source that is done leaves no positions, and was not meant to go on.",
+			"Take an earlier checkpoint of the job, or accept the operator id where the partitions are resolved otherwise."),
+		warning(flinkstate.SplitsFinished, exact, "No split had come to its end",
+			"A split that reached its stopping offset leaves the reader: its position is gone.",
+			"Take an earlier checkpoint of the job, or accept the operator id, and then each partition."),
+		warning(flinkstate.SubtaskMissing, exact, "Every subtask of the source has stored its splits",
+			"The splits of a subtask without state are missing from the positions.",
+			"Take another savepoint. To go on, accept the operator id, and then each partition."),
+		warning(flinkstate.DiscoveryNotFinished, exact, "The source had seen all partitions",
+			"Partitions that the job was to read from the latest offset may have been copied in part, without a trace in the state.",
+			"Take a savepoint after the discovery, or accept the operator id, and then each partition that is named."),
+		warning(flinkstate.SourceUnidentified, exact, "Every source could be identified",
+			"An operator reads something but names no partition. If it is a KafkaSource, its partitions are missing from the positions.",
+			"Make sure that it read none of the migration's topics, then accept it by its operator id."),
+		warning(flinkstate.PartitionsShared, exact, "No two sources read the same partition",
+			"Each has a position of its own, and records between the two were copied twice or by one alone.",
+			"Plan with the source whose sink wrote the target, and accept the operator id."),
+		warning(flinkstate.EnumeratorMissing, offsetmap.Never, "The source's enumerator has stored its partitions",
+			"Partitions that no reader holds are not named; they are looked at as never read.",
+			"Nothing: the brokers' partition set is held against the positions."),
+		warning(flinkstate.SubtasksFinished, offsetmap.Never, "No subtask of the source had finished",
+			"A finished subtask leaves no splits; what it read shows as missing positions, partition by partition.",
+			"Nothing: missing positions are findings of their own."),
+		warning(flinkstate.SplitsBounded, offsetmap.Never, "The source was unbounded",
+			"The job would have ended at the stopping offsets; MirrorMaker 2 goes on.",
+			"Nothing, if going on is meant."),
+	}
+	return append(out, Check{
+		ID:         flinkArea + "warning-unknown",
+		Title:      "Every warning about the state is understood",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Exact,
+		Looks:      "warnings of the snapshot whose code this version does not know",
+		Why:        "A warning that nobody understands may mean that positions are wrong.",
+		Remedy:     "Use one version of the program for reading the state and for planning.",
+		Judge: func(c *Case, r *Reporter) {
+			for _, w := range c.Question.Warnings {
+				if _, known := Explain(flinkArea + string(w.Code)); !known {
+					r.Block(string(w.Code), "%s: %s", w.Code, w.Text)
+				}
+			}
+		},
+	}, Check{
+		ID:         flinkArea + "unclean-stop",
+		Title:      "The job ended with stop-with-savepoint",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Exact,
+		Looks:      "the attestation of how the job ended, where positions come from its state",
+		Why:        "After a savepoint that was followed by a cancel, what the sink wrote since the last checkpoint may sit in a transaction that stays open and aborts: the positions are ahead of what is visible. After a failure the target may be ahead of the checkpoint: duplicates.",
+		Remedy:     "Restore the job and stop it with a savepoint. Else make sure that the target holds the record before each C (or plan from the last completed checkpoint), and accept the check.",
+		Judge:      uncleanStop,
+	}, Check{
+		ID:         flinkArea + "group-only",
+		Title:      "Positions come from the state, not from the group alone",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Exact,
+		Looks:      "where the positions come from",
+		Why:        "After stop-with-savepoint the group keeps the last periodic checkpoint's offset: what follows is copied twice. With auto-commit it is ahead of the target: what lies between is lost.",
+		Remedy:     "Plan from the savepoint. If there is none, make sure that the target holds the record before each C, and accept the check.",
+		Judge: func(c *Case, r *Reporter) {
+			if c.Question.Origin == offsetmap.FromGroup {
+				r.Block("", "the positions come from the consumer group alone")
+			}
+		},
+	})
+}
+
+// warning makes the check for one code. Codes that make positions unfit block.
+func warning(code flinkstate.WarningCode, accept offsetmap.Acceptable, title, why, remedy string) Check {
+	severity := offsetmap.Warn
+	if code.Unfit() {
+		severity = offsetmap.Block
+	}
+	return Check{
+		ID: flinkArea + string(code), Title: title, Severity: severity, Acceptable: accept,
+		Looks: "the state that the positions come from", Why: why, Remedy: remedy,
+		Judge: func(c *Case, r *Reporter) {
+			for _, w := range c.Question.Warnings {
+				switch {
+				case w.Code != code:
+				case code.Unfit():
+					r.Block(w.OperatorID, "operator %s: %s", cmp.Or(w.UID, w.Name, w.OperatorID), w.Text)
+				default:
+					r.Warn(w.OperatorID, "operator %s: %s", cmp.Or(w.UID, w.Name, w.OperatorID), w.Text)
+				}
+			}
+		},
+	}
+}
+
+func uncleanStop(c *Case, r *Reporter) {
+	end := c.Question.Attestations.FlinkStopped
+	if end == nil || c.Question.Origin != offsetmap.FromSavepoint {
+		return // attest/flink-stopped
+	}
+	if end.Value == offsetmap.Canceled || end.Value == offsetmap.Failed {
+		r.Block("", "the job is attested to have ended as %s", end.Value)
+	}
+}

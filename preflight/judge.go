@@ -1,0 +1,181 @@
+package preflight
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// Question is what the facts are held against.
+type Question struct {
+	// Origin says where the positions come from: offsetmap.FromSavepoint or
+	// FromGroup.
+	Origin offsetmap.Origin
+	// Positions say where the old job stood.
+	Positions []offsetmap.Position
+	// Warnings are those of the snapshot that the positions come from.
+	Warnings []flinkstate.Warning
+	// Group holds what the old job's consumer group has committed, none and
+	// missing ones left out. Nil when no group was read.
+	Group map[offsetmap.TopicPartition]offsetmap.NextOffset
+	// Attestations are what a person states of the old job. Its isolation level
+	// comes from them.
+	Attestations offsetmap.Attestations
+	// Acceptances let findings through.
+	Acceptances []offsetmap.Acceptance
+	// Earlier are the plans of the same connector whose partitions Connect holds
+	// too.
+	Earlier []offsetmap.EarlierPlan
+}
+
+func (q Question) isolation() offsetmap.Isolation {
+	if q.Attestations.Isolation == nil {
+		return ""
+	}
+	return q.Attestations.Isolation.Value
+}
+
+// Report is the judgement on a migration.
+type Report struct {
+	// Rows decide every partition. They are nil when anything blocks.
+	Rows []offsetmap.Row
+	// Findings are sorted, those that block first.
+	Findings []offsetmap.Finding
+}
+
+// Err returns an *offsetmap.BlockedError over every finding that blocks, or nil.
+func (r Report) Err() error { return offsetmap.Blocked(r.Findings) }
+
+// Judge holds the facts against the question: the rules of package offsetmap,
+// every check of this package, and the user's own. It makes no calls, and the
+// same input gives the same report.
+func Judge(f Facts, q Question, own ...Check) Report {
+	c := &Case{Facts: f, Question: q}
+	c.policy = derive(f.Connector, func(i connectrest.ConnectorInfo) (policy, error) { return policyOf(settings{i.Config}) })
+	c.selection = c.selector()
+	c.stored = c.mirrorOffsets()
+
+	var findings []offsetmap.Finding
+	if _, ok := f.Source.Get(); ok {
+		c.Rows, findings = offsetmap.Resolve(offsetmap.Input{
+			Origin: q.Origin, Positions: q.Positions, Measured: c.measured(), Isolation: q.isolation(), Acceptances: q.Acceptances,
+		})
+		f.explain(findings)
+	}
+	findings = append(findings, q.Attestations.Check()...)
+	if q.Origin == offsetmap.FromGroup {
+		findings = append(findings, q.Attestations.CheckGroupPlan()...)
+	}
+	for _, check := range slices.Concat(builtIn(), own) {
+		if check.Judge == nil {
+			continue
+		}
+		r := Reporter{check: check}
+		check.Judge(c, &r)
+		findings = append(findings, r.findings...)
+	}
+	findings = append(findings, misnamed(own)...)
+
+	report := Report{Rows: c.Rows, Findings: offsetmap.Accept(findings, q.Acceptances)}
+	if report.Err() != nil {
+		report.Rows = nil
+	}
+	return report
+}
+
+// derive works a fact out of another. What cannot be worked out is unknown.
+func derive[A, B any](f offsetmap.Fact[A], work func(A) (B, error)) offsetmap.Fact[B] {
+	v, ok := f.Get()
+	switch {
+	case ok:
+		return fact(work(v))
+	case f.IsAbsent():
+		return offsetmap.Absent[B]()
+	default:
+		return offsetmap.NotKnown[B](f.Err())
+	}
+}
+
+// measured joins what was measured of each source partition of the migration.
+func (c *Case) measured() []offsetmap.Measured {
+	f := c.Facts
+	source, _ := f.Source.Get()
+	target, targetKnown := f.Target.Get()
+	stored, _ := c.stored.Get()
+	policy, named := c.policy.Get()
+	out := make([]offsetmap.Measured, 0, len(f.Ranges))
+	for tp, rg := range f.Ranges {
+		m := offsetmap.Measured{
+			TopicPartition: tp, TopicID: source.Topics[tp.Topic].ID, Range: rg,
+			Group: c.Question.Group[tp], Backup: stored.Stored[tp],
+		}
+		switch {
+		case !named || !targetKnown:
+			// What is not known blocks once, as config/replication-policy or
+			// target/unknown, which nothing accepts. With these in its place the
+			// rules still judge the source, and no row comes of it.
+			m.TargetTopic, m.TargetEnd = tp.Topic, offset0
+		default:
+			m.TargetTopic = policy.target(tp.Topic)
+			at := offsetmap.TopicPartition{Topic: m.TargetTopic, Partition: tp.Partition}
+			m.TargetEnd = f.TargetEnds[at]
+			if target.Topics[at.Topic].Err == nil && !target.Has(at) {
+				// It is known not to exist, and a log begins at 0: whether it may be
+				// created is another check's matter.
+				m.TargetEnd = offset0
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+var offset0, _ = offsetmap.Next(0)
+
+// explain adds to the findings of the rules why a bound was not measured.
+func (f Facts) explain(findings []offsetmap.Finding) {
+	for i, found := range findings {
+		tp, err := offsetmap.ParseTopicPartition(found.Scope)
+		if err != nil || !found.Unmade {
+			continue
+		}
+		reason := f.unmeasured.Reason(tp)
+		if found.Check == "target/end-unknown" {
+			reason = f.unended.Reason(tp)
+		}
+		if reason != nil {
+			findings[i].Detail = fmt.Sprintf("%s: %v", found.Detail, reason)
+		}
+	}
+}
+
+// misnamed reports checks of the user's own that have no id, nothing to judge
+// by, or an id that another has: an acceptance would mean both.
+func misnamed(own []Check) []offsetmap.Finding {
+	taken := map[string]bool{}
+	for _, c := range Checks() {
+		taken[c.ID] = true
+	}
+	var out []offsetmap.Finding
+	bad := func(c Check, what string) {
+		out = append(out, offsetmap.Finding{
+			Check: checkInvalid, Severity: offsetmap.Block, Scope: c.ID, Acceptable: offsetmap.Never,
+			Detail: fmt.Sprintf("the check %q %s", c.ID, what),
+		})
+	}
+	for _, c := range own {
+		switch {
+		case c.ID == "":
+			bad(c, "has no id")
+		case c.Judge == nil:
+			bad(c, "has no function Judge")
+		case taken[c.ID]:
+			bad(c, "has the id of another check")
+		}
+		taken[c.ID] = true
+	}
+	return out
+}

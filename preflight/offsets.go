@@ -1,0 +1,161 @@
+package preflight
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+func offsetChecks() []Check {
+	return []Check{{
+		ID:         "offsets/unknown",
+		Title:      "The stored offsets can be read",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Never,
+		Looks:      "GET /connectors/NAME/offsets, until two answers are the same",
+		Why:        "They are the plan's backup: without them nothing could be put back.",
+		Remedy:     "Wait until the workers answer, and run preflight again.",
+		Judge: func(c *Case, r *Reporter) {
+			if _, named := c.policy.Get(); named && c.stored.Err() != nil {
+				r.Unknown("", c.stored.Err())
+			}
+		},
+	}, {
+		ID:         "offsets/foreign",
+		Title:      "Every stored offset is of this connector's form and alias",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Exact,
+		Looks:      "entries whose partition has another alias, other keys or other types, or whose offset is no number",
+		Why:        "No task ever reads them. They tell of an earlier alias or a wrong import, whose progress was meant to count.",
+		Remedy:     "Find out where it comes from; then remove it, while the connector is STOPPED: PATCH /connectors/NAME/offsets with its partition and \"offset\": null.",
+		Judge:      offsetsForeign,
+	}, {
+		ID:         "offsets/unplanned",
+		Title:      "Every stored offset belongs to this plan or to an earlier one that it names",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Never,
+		Looks:      "stored partitions of this alias that neither the migration nor an earlier plan covers",
+		Why:        "Offsets outlive their connector. A partition that the plan does not know would go on from where somebody else left it.",
+		Remedy:     "Name the earlier plan that wrote it, add the topic to the migration, or remove the entry: PATCH /connectors/NAME/offsets with \"offset\": null.",
+		Judge:      offsetsUnplanned,
+	}, {
+		ID:         "offsets/rewind",
+		Title:      "No stored offset is above the planned one",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Exact,
+		Looks:      "stored offsets M against C - 1",
+		Why:        "The connector, or an earlier plan, was further: going back copies records again.",
+		Remedy:     "If the connector has copied beyond C, there is nothing to carry over for the partition. To go back all the same, accept PARTITION:COUNT.",
+		Judge:      offsetsRewind,
+	}, {
+		ID:         "offsets/skip",
+		Title:      "No stored offset is below the planned one",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Exact,
+		Looks:      "stored offsets M against C - 1",
+		Why:        "The connector, or an earlier plan, stood there: writing the plan skips the records between, which only the old job can have copied.",
+		Remedy:     "Make sure that the old job copied them (the target holds the record before C), then accept PARTITION:COUNT.",
+		Judge:      offsetsSkip,
+	}}
+}
+
+// mirrorOffsets reads the stored offsets as the connector would.
+func (c *Case) mirrorOffsets() offsetmap.Fact[connectrest.MirrorOffsets] {
+	p, ok := c.policy.Get()
+	if !ok {
+		return derive(c.policy, func(policy) (connectrest.MirrorOffsets, error) {
+			return connectrest.MirrorOffsets{}, errors.New("not reached")
+		})
+	}
+	return derive(c.Facts.Stored, func(all []connectrest.Offset) (connectrest.MirrorOffsets, error) {
+		return connectrest.MirrorSourceOffsets(p.source, all)
+	})
+}
+
+func offsetsForeign(c *Case, r *Reporter) {
+	stored, _ := c.stored.Get()
+	for _, f := range stored.Foreign {
+		scope, err := offsetmap.Canonical(f.Partition)
+		if err != nil {
+			scope = f.Partition
+		}
+		r.Block(string(scope), "the stored entry %s", f)
+	}
+}
+
+// sortedStored returns the stored partitions, sorted.
+func (c *Case) sortedStored() ([]offsetmap.TopicPartition, map[offsetmap.TopicPartition]offsetmap.SourceOffset) {
+	stored, _ := c.stored.Get()
+	return slices.SortedFunc(maps.Keys(stored.Stored), offsetmap.TopicPartition.Compare), stored.Stored
+}
+
+func offsetsUnplanned(c *Case, r *Reporter) {
+	if _, ok := c.Facts.Source.Get(); !ok {
+		return // source/unknown: which partitions there are is not known
+	}
+	covered := map[offsetmap.TopicPartition]bool{}
+	for tp := range c.Facts.Ranges {
+		covered[tp] = true
+	}
+	for _, e := range c.Question.Earlier {
+		for _, tp := range e.Partitions {
+			covered[tp] = true
+		}
+	}
+	order, stored := c.sortedStored()
+	for _, tp := range order {
+		if !covered[tp] {
+			r.Block(tp.String(), "stored is %s, but neither this migration nor an earlier plan covers the partition", stored[tp])
+		}
+	}
+}
+
+// planned returns the C of each partition for which one is decided, or, while
+// the rules block, stored by the old job.
+func (c *Case) planned() map[offsetmap.TopicPartition]offsetmap.NextOffset {
+	out := map[offsetmap.TopicPartition]offsetmap.NextOffset{}
+	for _, p := range c.Question.Positions {
+		if !p.Next.IsNone() {
+			out[p.TopicPartition] = p.Next
+		}
+	}
+	for _, row := range c.Rows {
+		out[row.TopicPartition] = row.Next
+	}
+	return out
+}
+
+// eachMoved calls f for every stored offset that the plan would move, with the
+// number of offsets from where it stands to C.
+func (c *Case) eachMoved(f func(tp offsetmap.TopicPartition, m offsetmap.SourceOffset, next offsetmap.NextOffset, by int64)) {
+	planned := c.planned()
+	order, stored := c.sortedStored()
+	for _, tp := range order {
+		next, ok := planned[tp].Value()
+		m, there := stored[tp].Value()
+		if by := next - 1 - m; ok && there && by != 0 {
+			f(tp, stored[tp], planned[tp], by)
+		}
+	}
+}
+
+func offsetsRewind(c *Case, r *Reporter) {
+	c.eachMoved(func(tp offsetmap.TopicPartition, m offsetmap.SourceOffset, next offsetmap.NextOffset, by int64) {
+		if by < 0 {
+			n := uint64(-by) // also for M = 2^63 - 1 and C = 0
+			r.Block(fmt.Sprintf("%s:%d", tp, n), "stored is M = %s, C = %s lies %d before what follows it: those would be copied again", m, next, n)
+		}
+	})
+}
+
+func offsetsSkip(c *Case, r *Reporter) {
+	c.eachMoved(func(tp offsetmap.TopicPartition, m offsetmap.SourceOffset, next offsetmap.NextOffset, by int64) {
+		if by > 0 {
+			r.Block(fmt.Sprintf("%s:%d", tp, by), "stored is M = %s, C = %s lies %d beyond what follows it: the connector would not copy those", m, next, by)
+		}
+	})
+}

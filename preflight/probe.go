@@ -1,0 +1,156 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/internal/fresh"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// Admin is what is asked of a Kafka cluster. *kadm.Client satisfies it.
+type Admin interface {
+	fresh.Admin
+	DescribeProducers(ctx context.Context, partitions kadm.TopicsSet) (kadm.DescribedProducersTopics, error)
+}
+
+// Connect is what is asked of the Connect worker. *connectrest.Client
+// satisfies it.
+type Connect interface {
+	Info(ctx context.Context) (connectrest.WorkerInfo, error)
+	Plugins(ctx context.Context) ([]connectrest.PluginInfo, error)
+	Connector(ctx context.Context, name string) (connectrest.ConnectorInfo, error)
+	Status(ctx context.Context, name string) (connectrest.Status, error)
+	ActiveTopics(ctx context.Context, name string) ([]string, error)
+	AwaitStableOffsets(ctx context.Context, name string, quiet, within time.Duration) ([]connectrest.Offset, error)
+}
+
+// Resolver returns the id of the Kafka cluster that a client of the connector
+// reaches, by the connector's config. [ReachedBy] makes one.
+type Resolver func(ctx context.Context, config connectrest.Config) (clusterID string, err error)
+
+// Probe says where to look. All fields but the resolvers and Now are required.
+type Probe struct {
+	Source, Target Admin
+	Connect        Connect
+	// Connector is the connector's name.
+	Connector string
+	// Topics are the source topics of the migration.
+	Topics []string
+	// ResolveProducer finds the cluster of the data producer. It is asked only
+	// when the config has producer.override.bootstrap.servers; the producer
+	// follows the worker otherwise. Without it such a config blocks.
+	ResolveProducer Resolver
+	// ResolveSource finds the cluster that the connector reads from
+	// (source.cluster.bootstrap.servers). Without it a check is not made.
+	ResolveSource Resolver
+	// Now tells the time, by default time.Now.
+	Now func() time.Time
+}
+
+// How the stored offsets are read: a worker's first answer may be short, and
+// was complete within 10 s for 100,000 partitions on every version measured.
+const (
+	stableQuiet  = 250 * time.Millisecond
+	stableWithin = time.Minute
+)
+
+var errNoResolver = errors.New("no resolver was given that could tell")
+
+// Observe reads every fact once, freshly. It never fails as a whole.
+func (p Probe) Observe(ctx context.Context) Facts {
+	now := p.Now
+	if now == nil {
+		now = time.Now
+	}
+	f := Facts{At: now(), Name: p.Connector, Topics: sortedUnique(p.Topics)}
+	p.observeConnect(ctx, &f)
+	p.observeSource(ctx, &f)
+	p.observeTarget(ctx, &f)
+	return f
+}
+
+func (p Probe) observeConnect(ctx context.Context, f *Facts) {
+	f.Worker = fact(p.Connect.Info(ctx))
+	f.Plugins = fact(p.Connect.Plugins(ctx))
+	f.Connector = connectorFact(p.Connect.Connector(ctx, p.Connector))
+	if f.Connector.IsAbsent() {
+		f.Status = offsetmap.Absent[connectrest.Status]()
+		f.Active = offsetmap.Absent[[]string]()
+	} else {
+		f.Status = connectorFact(p.Connect.Status(ctx, p.Connector))
+		f.Active = connectorFact(p.Connect.ActiveTopics(ctx, p.Connector))
+	}
+	// Offsets survive their connector, but a worker shows them under an existing
+	// name only.
+	f.Stored = connectorFact(p.Connect.AwaitStableOffsets(ctx, p.Connector, stableQuiet, stableWithin))
+	c, ok := f.Connector.Get()
+	if !ok {
+		return
+	}
+	f.SourceReached = p.resolve(ctx, p.ResolveSource, c.Config)
+	if c.Config[keyProducerBootstrap] != "" {
+		f.ProducerReached = p.resolve(ctx, p.ResolveProducer, c.Config)
+		return
+	}
+	w, ok := f.Worker.Get()
+	switch {
+	case !ok:
+		f.ProducerReached = offsetmap.NotKnown[string](f.Worker.Err())
+	case w.KafkaClusterID == "":
+		f.ProducerReached = offsetmap.NotKnown[string](errors.New("the worker does not tell its cluster id"))
+	default:
+		f.ProducerReached = offsetmap.Known(w.KafkaClusterID)
+	}
+}
+
+func (p Probe) resolve(ctx context.Context, r Resolver, config connectrest.Config) offsetmap.Fact[string] {
+	if r == nil {
+		return offsetmap.NotKnown[string](errNoResolver)
+	}
+	id, err := r(ctx, config)
+	if err == nil && id == "" {
+		err = fresh.ErrNoClusterID
+	}
+	return fact(id, err)
+}
+
+func (p Probe) observeSource(ctx context.Context, f *Facts) {
+	f.Source = fact(fresh.Topics(ctx, p.Source))
+	source, ok := f.Source.Get()
+	if !ok {
+		return
+	}
+	f.Ranges, f.unmeasured = measured(fresh.Ranges(ctx, p.Source, existing(source, f.Topics)...))
+	open := kadm.TopicsSet{}
+	for tp, r := range f.Ranges {
+		if n, both := r.End.Sub(r.Stable); both && n > 0 {
+			open.Add(tp.Topic, tp.Partition)
+		}
+	}
+	if len(open) == 0 { // kadm would ask for all partitions
+		f.Open = offsetmap.Absent[[]OpenTransaction]()
+		return
+	}
+	f.Open = openTransactions(p.Source.DescribeProducers(ctx, open))
+}
+
+func (p Probe) observeTarget(ctx context.Context, f *Facts) {
+	f.Target = fact(fresh.Topics(ctx, p.Target))
+	target, ok := f.Target.Get()
+	c, known := f.Connector.Get()
+	if !ok || !known {
+		return
+	}
+	var names []string
+	for _, t := range f.Topics {
+		if name, err := TargetTopic(c.Config, t); err == nil {
+			names = append(names, name)
+		}
+	}
+	f.TargetEnds, f.unended = measured(fresh.Ends(ctx, p.Target, existing(target, names)...))
+}

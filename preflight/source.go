@@ -1,0 +1,122 @@
+package preflight
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+func sourceChecks() []Check {
+	return []Check{{
+		ID:         "source/unknown",
+		Title:      "The source's topics can be read",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Never,
+		Looks:      "Metadata of the source cluster, past the client's cache",
+		Why:        "The plan records the cluster's id, topic ids and ranges. Without them nothing can be decided.",
+		Remedy:     "Mend address, credentials or network, or grant Describe on the topics, and run preflight again.",
+		Judge: func(c *Case, r *Reporter) {
+			if _, ok := c.Facts.Source.Get(); !ok {
+				r.Unknown("", c.Facts.Source.Err())
+			}
+		},
+	}, {
+		ID:         "source/topic-missing",
+		Title:      "Every topic of the migration exists on the source",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Never,
+		Looks:      "the topics of the migration in the source's Metadata",
+		Why:        "A name with a typing error, or of a topic that was deleted, would silently be left out.",
+		Remedy:     "Correct the list of topics, or grant Describe on the topic: brokers leave out what a client may not see.",
+		Judge:      topicMissing,
+	}, {
+		ID:         "source/open-transaction",
+		Title:      "No transaction is open on a source partition",
+		Severity:   offsetmap.Warn,
+		Acceptable: offsetmap.Never,
+		Looks:      "partitions whose last stable offset lies below the high watermark, and their producers (DescribeProducers)",
+		Why:        "A read_committed connector waits below an open transaction until it ends, and looks as if it stood still. A hanging one never ends by itself.",
+		Remedy:     "Let the producer finish, or abort a hanging transaction: kafka-transactions.sh --bootstrap-server SOURCE abort --topic TOPIC --partition N --start-offset OFFSET",
+		Judge:      openTransaction,
+	}, {
+		ID:         "source/group-ahead",
+		Title:      "The group is not ahead of the savepoint",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Exact,
+		Looks:      "the old job's committed offsets against the positions of the savepoint",
+		Why:        "Behind is normal: after stop-with-savepoint groups keep the last periodic checkpoint's offset. Ahead means that somebody read on after the savepoint: the job runs again, auto-commit is on, or the savepoint is not the last one.",
+		Remedy:     "Find the newest savepoint of the job and plan from it. Where the group was moved by hand, accept PARTITION:COUNT.",
+		Judge:      groupAhead,
+	}}
+}
+
+func topicMissing(c *Case, r *Reporter) {
+	source, ok := c.Facts.Source.Get()
+	if !ok {
+		return // source/unknown
+	}
+	for _, name := range c.Facts.Topics {
+		switch t, listed := source.Topics[name]; {
+		case !listed || t.Missing():
+			r.Block(name, "the source %s has no topic %s, or this client may not see it", source.ClusterID, name)
+		case t.Err != nil:
+			r.Unknown(name, t.Err)
+		}
+	}
+}
+
+func openTransaction(c *Case, r *Reporter) {
+	open, described := c.Facts.Open.Get()
+	for tp, rg := range c.Facts.Ranges {
+		n, ok := rg.End.Sub(rg.Stable)
+		if !ok || n <= 0 {
+			continue
+		}
+		who := fmt.Sprintf("whose it is could not be found out: %v", c.Facts.Open.Err())
+		if described {
+			who = "no producer with an open transaction is listed: it hangs, or has just ended"
+			for _, o := range open {
+				if o.TopicPartition == tp {
+					who = o.describe(c.Facts.At)
+					break
+				}
+			}
+		}
+		r.Warn(tp.String(), "the last stable offset %s is %d below the end %s: %s", rg.Stable, n, rg.End, who)
+	}
+}
+
+func (o OpenTransaction) describe(now time.Time) string {
+	return fmt.Sprintf("producer id %d, epoch %d, has a transaction open from offset %s and last wrote %s ago",
+		o.ProducerID, o.Epoch, o.Start, now.Sub(o.LastWrite).Round(time.Second))
+}
+
+func groupAhead(c *Case, r *Reporter) {
+	if c.Question.Origin != offsetmap.FromSavepoint {
+		return // source/group-moved is the rule for positions from a group
+	}
+	for _, p := range c.Question.Positions {
+		group := c.Question.Group[p.TopicPartition]
+		if n, ok := group.Sub(p.Next); ok && n > 0 {
+			r.Block(fmt.Sprintf("%s:%d", p.TopicPartition, n), "the group has committed %s, %d beyond C = %s of the savepoint", group, n, p.Next)
+		}
+	}
+}
+
+// some lists the first few of many names, so that a finding stays readable.
+func some[T fmt.Stringer](items []T) string {
+	const most = 5
+	var b strings.Builder
+	for i, item := range items[:min(most, len(items))] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(item.String())
+	}
+	if n := len(items) - most; n > 0 {
+		fmt.Fprintf(&b, " and %d more", n)
+	}
+	return b.String()
+}
