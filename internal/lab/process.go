@@ -19,6 +19,8 @@ const (
 	// stopWithin bounds an orderly shutdown. It takes a second or two, but the REST server of a worker may wait a whole
 	// minute for its own threads (seen with 4.3.1 on a loaded machine).
 	stopWithin = 3 * time.Minute
+	// leaveWithin bounds a shutdown that only has to be polite.
+	leaveWithin = 10 * time.Second
 	// maxStarts bounds how often a start is repeated because its port is taken.
 	maxStarts = 5
 	pollEvery = 50 * time.Millisecond
@@ -215,6 +217,24 @@ func (p *Process) end() {
 		_ = p.cmd.Process.Kill() // fails only if the process is gone
 		<-p.exited
 	}
+}
+
+// leave ends the process in order if it goes soon, and else at once: a Connect worker that dies stays a member of its
+// group for its session timeout, and the other workers wait for it.
+func (p *Process) leave() {
+	p.mu.Lock()
+	running, exited := p.running(), p.exited
+	if running {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only if the process is gone
+	}
+	p.mu.Unlock()
+	if running {
+		select {
+		case <-exited:
+		case <-time.After(leaveWithin):
+		}
+	}
+	p.shut()
 }
 
 // shut ends the process for good.

@@ -22,7 +22,7 @@ type Worker struct {
 	Group string
 }
 
-// StartWorker starts one more worker, which is killed at the end of the test. Workers that share a group share the
+// StartWorker starts one more worker, which ends with the test. Workers that share a group share the
 // connectors: they rebalance when one comes or goes.
 func (l *Lab) StartWorker(t testing.TB, o WorkerOptions) *Worker {
 	t.Helper()
@@ -35,7 +35,7 @@ func (l *Lab) StartWorker(t testing.TB, o WorkerOptions) *Worker {
 	w, err := l.startWorker(t.Context(), rel, o)
 	t.Cleanup(func() {
 		showLogIfFailed(t, w.Process, 0)
-		w.shut()
+		w.leave()
 		l.forget(w)
 	})
 	if err != nil {
