@@ -1,0 +1,317 @@
+package proof
+
+import "github.com/flinkmm2/flinkmm2/offsetmap"
+
+// Comparer holds the target records of one partition to the source records of
+// that partition. It does no I/O and reads no clock.
+//
+// Source is called for each readable source record in order, from C on; End
+// once after the last one that the target must have; Source may go on after it,
+// so that what the target has beyond the end is known for what it is. Target is
+// called for each readable target record in order, from the recorded end on.
+// The two sequences may be fed in any interleaving: what comes out depends on
+// the sequences alone. A target record that cannot be judged yet waits; Settle
+// says up to where nothing more can come of the source that explains it.
+//
+// Records are equal when their digests are. The head is the lowest source
+// record that the target has not reached. Each target record is the first of
+// these that applies:
+//
+//  1. It equals the head: copied in order, and the head moves on by one.
+//  2. It equals a record that was passed over: copied, out of order.
+//  3. It equals a record before the head: repeated. A replay is a run of these,
+//     and the head stays, so a replay inside a replay, one that is cut short,
+//     and a single double need no rule of their own.
+//  4. It equals a record after the head: copied, and all records from the head
+//     up to it are passed over. The head moves behind it.
+//  5. It equals a record before C: early.
+//  6. Otherwise it is foreign: another writer's. It shifts nothing.
+//
+// A record that is passed over is, in this order:
+//
+//  1. copied in order, when the records since the last place that was certain
+//     are what remains of the source after leaving some out (only with equal
+//     records, where rule 3 can have taken one of them for a repeat);
+//  2. copied out of order, when the target has more of its equals than the
+//     source had up to there: equal records count as a multiset;
+//  3. altered, when a foreign record stands in its place, after the record
+//     before and before the record that passed it over, and equals it in at
+//     least one part that says something;
+//  4. unprovable, when retention took as many offsets from the target at that
+//     place;
+//  5. missing, until rule 2 above brings it late.
+//
+// What the target has not reached, because nothing after it was seen, is
+// pending: not there yet. It is altered or missing only when foreign records
+// that are evidently made of it, or of what follows it, stand at the end.
+//
+// So the target is faultless exactly when it could have been written by a
+// copier that only goes on by one or back. When the source's records all
+// differ, every count is exact. With equal records the sums of what is missing,
+// repeated and foreign are exact, and so is whether there is a fault; which of
+// several equal records is the missing one is not knowable.
+//
+// Time is linear in the number of records, for any content.
+type Comparer struct {
+	compacted   bool
+	maxExamples int
+
+	src     source
+	before  map[sum]int64 // records before C, by their offset
+	end     int           // positions from here on need not be on the target; -1 before End
+	head    int
+	settled int64 // target records below this offset can be judged
+	queue   queue
+	done    bool
+
+	// What was seen since the head last moved.
+	others []Print // foreign, the first of them
+	pairs  []pair  // foreign, evidently made of a record from the head on
+	pairAt int     // the lowest position that a pair may still have
+	hole   int64   // offsets lost to retention on the target
+
+	stretch stretch
+	gaps    map[int][]int // positions passed over that are not the first with their sum, by that first
+	surplus []uint32      // repeats of a sum, by its first position
+
+	tally    tally
+	first    First
+	examples examples
+}
+
+// pair is a foreign record and the position of the record that it was made of.
+type pair struct {
+	position int
+	print    Print
+}
+
+// CompareOption changes how a Comparer judges.
+type CompareOption func(*Comparer)
+
+// WithCompaction says that source or target may be compacted: a record that is
+// not there although a later source record has its key, or that is a tombstone,
+// is unprovable, not missing.
+//
+// By default neither is compacted.
+func WithCompaction() CompareOption { return func(c *Comparer) { c.compacted = true } }
+
+// WithExamples sets how many records of each fault are named.
+//
+// By default, ten.
+func WithExamples(n int) CompareOption { return func(c *Comparer) { c.maxExamples = max(0, n) } }
+
+// NewComparer returns a Comparer that has seen no record.
+func NewComparer(opts ...CompareOption) *Comparer {
+	c := &Comparer{end: -1, maxExamples: defaultExamples, gaps: map[int][]int{}}
+	for _, o := range opts {
+		o(c)
+	}
+	c.examples = examples{most: c.maxExamples, named: map[Fault][]Example{}}
+	return c
+}
+
+// Before adds a source record before C, so that it is known for what it is when
+// the target has it. It is to be called before any other method.
+func (c *Comparer) Before(p Print) {
+	if c.before == nil {
+		c.before = map[sum]int64{}
+	}
+	c.before[p.sum] = p.offset
+}
+
+// Source adds the next readable source record.
+func (c *Comparer) Source(p Print) {
+	c.tally.add(c.zone(c.src.len()), open, 1)
+	c.src.push(p)
+	// The first that waits, waits for the head to be read or for its equal.
+	if c.queue.len() > 0 && (c.head == c.src.len()-1 || c.queue.front().print.sum == p.sum) {
+		c.drain()
+	}
+}
+
+// End says that the records so far are all that the target must have.
+func (c *Comparer) End() {
+	if c.end < 0 {
+		c.end = c.src.len()
+	}
+}
+
+// Target adds the next readable target record.
+func (c *Comparer) Target(p Print) {
+	c.tally.read++
+	if c.queue.len() > 0 || !c.judge(p) {
+		c.queue.push(item{print: p})
+	}
+}
+
+// Hole says that between the target records so far and the next one, retention
+// took n offsets.
+func (c *Comparer) Hole(n int64) {
+	if c.queue.len() > 0 {
+		c.queue.push(item{hole: n})
+		return
+	}
+	c.hole += n
+}
+
+// Settle says that every source record that a target record below the offset
+// could be a copy of has been fed. End must have been called.
+func (c *Comparer) Settle(below offsetmap.NextOffset) {
+	if v, known := below.Value(); known && v > c.settled && c.end >= 0 {
+		c.settled = v
+		c.drain()
+	}
+}
+
+// Waiting returns how many target records wait to be judged.
+func (c *Comparer) Waiting() int { return c.queue.prints }
+
+// Required returns how many records the target must have, so far.
+func (c *Comparer) Required() int {
+	if c.end < 0 {
+		return c.src.len()
+	}
+	return c.end
+}
+
+// Reached reports whether no required record is pending.
+func (c *Comparer) Reached() bool { return c.end >= 0 && c.head >= c.end }
+
+// Moved reports whether any record of the source was seen on the target.
+func (c *Comparer) Moved() bool { return c.tally.moved() || len(c.pairs) > 0 }
+
+func (c *Comparer) drain() {
+	for c.queue.len() > 0 {
+		it := c.queue.front()
+		if it.hole > 0 {
+			c.hole += it.hole
+		} else if !c.judge(it.print) {
+			return
+		}
+		c.queue.pop()
+	}
+}
+
+// judge places t by the rules, or reports that it cannot be placed yet.
+func (c *Comparer) judge(t Print) bool {
+	settled := t.offset < c.settled
+	if c.head < c.src.len() {
+		if *c.src.sums.at(c.head) == t.sum {
+			c.follow(t)
+			return true
+		}
+	} else if !settled {
+		return false // it may equal the next source record
+	}
+	first, known := c.src.find(t.sum)
+	if !known && !settled {
+		return false // it may equal a source record that is not read yet
+	}
+	switch {
+	case known:
+		if g, found := c.passed(first); found {
+			c.late(g, t)
+		} else if first < c.head {
+			c.repeat(first, t)
+		} else {
+			c.ahead(first, t)
+		}
+	case c.isEarly(t):
+		c.early(t)
+	default:
+		c.foreign(t)
+	}
+	return true
+}
+
+// follow is rule 1.
+func (c *Comparer) follow(t Print) {
+	c.set(c.head, copied)
+	c.begin(c.head, t)
+	c.stretch.follow(c.head)
+	c.moveHead(c.head + 1)
+}
+
+// late is rule 2.
+func (c *Comparer) late(position int, t Print) {
+	c.fill(position, t.offset, outOfOrder)
+	c.stretch.forget()
+}
+
+// repeat is rule 3.
+func (c *Comparer) repeat(first int, t Print) {
+	for len(c.surplus) <= first {
+		c.surplus = append(c.surplus, make([]uint32, c.src.len()-len(c.surplus))...)
+	}
+	c.surplus[first]++
+	c.tally.repeated[c.zone(first)]++
+	if c.zone(first) == window {
+		c.name(Repeated, first, t.offset)
+	}
+	c.stretch.repeat(c.head, first, t.offset)
+}
+
+// ahead is rule 4.
+func (c *Comparer) ahead(position int, t Print) {
+	c.passOver(position)
+	c.set(position, copied)
+	c.begin(position, t)
+	c.stretch.forget()
+	c.moveHead(position + 1)
+}
+
+func (c *Comparer) isEarly(t Print) bool {
+	_, found := c.before[t.sum]
+	return found
+}
+
+// early is rule 5.
+func (c *Comparer) early(t Print) {
+	c.tally.early++
+	at := c.before[t.sum]
+	if c.first.Target.IsNone() {
+		c.first = First{Source: place(at), Target: place(t.offset), Fault: TooEarly}
+	}
+	c.examples.add(Early, func() Example {
+		return Example{Fault: Early, Source: place(at), Target: place(t.offset), TargetDigest: t.sum.String()}
+	})
+}
+
+// moveHead also forgets what stood at the old one.
+func (c *Comparer) moveHead(to int) {
+	c.head = to
+	c.others, c.pairs, c.pairAt, c.hole = c.others[:0], c.pairs[:0], to, 0
+}
+
+func (c *Comparer) set(position int, to state) {
+	s := c.src.states.at(position)
+	zone := c.zone(position)
+	c.tally.add(zone, *s, -1)
+	c.tally.add(zone, to, 1)
+	*s = to
+}
+
+// zone says whether a position must be on the target.
+func (c *Comparer) zone(position int) zone {
+	if c.end >= 0 && position >= c.end {
+		return later
+	}
+	return window
+}
+
+// begin notes the first record of the source that the target has.
+func (c *Comparer) begin(position int, t Print) {
+	if !c.first.Target.IsNone() {
+		return
+	}
+	c.first = First{Source: place(c.src.offsets.at(position)), Target: place(t.offset)}
+	if position == 0 {
+		return
+	}
+	switch *c.src.states.at(0) {
+	case gap:
+		c.first.Fault = TooLate
+	case copied, altered:
+		c.first.Source = place(c.src.offsets.at(0))
+	}
+}

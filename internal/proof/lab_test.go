@@ -1,0 +1,192 @@
+package proof
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"go.uber.org/goleak"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// clusters are a source and a target, with a client of each.
+type clusters struct {
+	t              testing.TB
+	source, target *brokers
+}
+
+type brokers struct {
+	*kfake.Cluster
+	client *kgo.Client
+	admin  *kadm.Client
+}
+
+func startClusters(t testing.TB) *clusters {
+	t.Helper()
+	return &clusters{t: t, source: startBrokers(t), target: startBrokers(t)}
+}
+
+func startBrokers(t testing.TB) *brokers {
+	t.Helper()
+	c, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	b := &brokers{Cluster: c}
+	b.client, err = kgo.NewClient(b.options(kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.client.Close)
+	b.admin = kadm.NewClient(b.client)
+	return b
+}
+
+func (b *brokers) options(more ...kgo.Opt) []kgo.Opt {
+	return append([]kgo.Opt{kgo.SeedBrokers(b.ListenAddrs()...), kgo.FetchMaxWait(100 * time.Millisecond), kgo.MetadataMinAge(50 * time.Millisecond)}, more...)
+}
+
+// topic creates a topic on both clusters.
+func (c *clusters) topic(name string, partitions int32, targetConfigs map[string]string) {
+	c.t.Helper()
+	if err := c.source.CreateTopic(name, partitions, nil); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := c.target.CreateTopic(name, partitions, targetConfigs); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// write writes records in the order given.
+func (b *brokers) write(t testing.TB, rs ...*kgo.Record) {
+	t.Helper()
+	if err := b.client.ProduceSync(t.Context(), rs...).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// transact writes records in one transaction of their own producer, and ends it.
+func (b *brokers) transact(t testing.TB, end kgo.TransactionEndTry, rs ...*kgo.Record) {
+	t.Helper()
+	commit := b.open(t, rs...)
+	commit(end)
+}
+
+// open writes records in a transaction that stays open until the function that
+// it returns is called.
+func (b *brokers) open(t testing.TB, rs ...*kgo.Record) func(kgo.TransactionEndTry) {
+	t.Helper()
+	cl, err := kgo.NewClient(b.options(kgo.TransactionalID(fmt.Sprintf("%s-%d", t.Name(), time.Now().UnixNano())), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cl.Close)
+	if err := cl.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cl.ProduceSync(t.Context(), rs...).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	return func(end kgo.TransactionEndTry) {
+		t.Helper()
+		if err := cl.EndTransaction(t.Context(), end); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// records makes n records of a partition, numbered from first. What they carry
+// changes with the number: null and empty keys, tombstones, binary and null
+// headers.
+func records(topic string, partition int32, first, n int) []*kgo.Record {
+	rs := make([]*kgo.Record, n)
+	for i := range rs {
+		n := first + i
+		r := &kgo.Record{
+			Topic: topic, Partition: partition,
+			Key:       fmt.Appendf(nil, "key-%d", n%7),
+			Value:     fmt.Appendf(nil, "%s/%d/%d", topic, partition, n),
+			Timestamp: time.UnixMilli(1_790_000_000_000 + int64(n)),
+			Headers:   []kgo.RecordHeader{{Key: "id", Value: fmt.Appendf(nil, "%d", n)}},
+		}
+		switch n % 8 {
+		case 3:
+			r.Key = nil
+		case 4:
+			r.Key = []byte{}
+		case 5:
+			r.Value = nil
+		case 6:
+			r.Value = []byte{}
+		case 7:
+			r.Headers = []kgo.RecordHeader{{Key: "binary", Value: []byte{0, 255, 1}}, {Key: "null"}, {Key: "empty", Value: []byte{}}}
+		}
+		rs[i] = r
+	}
+	return rs
+}
+
+// copyOf is what a faultless copier writes.
+func copyOf(rs ...*kgo.Record) []*kgo.Record {
+	out := make([]*kgo.Record, len(rs))
+	for i, r := range rs {
+		out[i] = &kgo.Record{Topic: r.Topic, Partition: r.Partition, Key: r.Key, Value: r.Value, Headers: r.Headers, Timestamp: r.Timestamp}
+	}
+	return out
+}
+
+// proof returns options that prove partitions of a topic from C on, with the
+// source's end as it is now and the target from its start.
+func (c *clusters) proof(parts ...Partition) Options {
+	return Options{
+		Source:     Cluster{Options: c.source.options(), Admin: c.source.admin, Isolation: offsetmap.ReadUncommitted},
+		Target:     Cluster{Options: c.target.options(), Admin: c.target.admin, Isolation: offsetmap.ReadUncommitted},
+		Partitions: parts,
+		Bound:      30 * time.Second,
+		Interval:   20 * time.Millisecond,
+	}
+}
+
+// from is partition p of a topic that is the same on both sides.
+func (c *clusters) from(topic string, p int32, next, end, targetEnd int64) Partition {
+	c.t.Helper()
+	tp := offsetmap.TopicPartition{Topic: topic, Partition: p}
+	return Partition{Source: tp, Next: place(next), End: place(end), Target: tp, TargetEnd: place(targetEnd)}
+}
+
+func mustRun(t testing.TB, o Options) Report {
+	t.Helper()
+	r, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// onlyPartition runs and returns the report of the one partition.
+func onlyPartition(t testing.TB, o Options) (Outcome, PartitionReport) {
+	t.Helper()
+	r := mustRun(t, o)
+	if len(r.Partitions) != 1 {
+		t.Fatalf("%d partitions in the report, want 1", len(r.Partitions))
+	}
+	return r.Outcome, r.Partitions[0]
+}
+
+// topicName is a topic name of the test's own.
+func topicName(t testing.TB) string {
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r == ' ' {
+			return '-'
+		}
+		return r
+	}, t.Name())
+}

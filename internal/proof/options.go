@@ -1,0 +1,169 @@
+package proof
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/flinkmm2/flinkmm2/internal/fresh"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// Admin is what Run asks a cluster beside reading its records. *kadm.Client
+// satisfies it.
+type Admin interface {
+	fresh.Admin
+	DescribeTopicConfigs(ctx context.Context, topics ...string) (kadm.ResourceConfigs, error)
+}
+
+// Cluster is how one of the two clusters is reached.
+type Cluster struct {
+	// Options are the client's: seed brokers, TLS, SASL, and limits on what a
+	// fetch may hold. Run adds what and from where it reads; it uses no group,
+	// commits nothing, and never lets a client choose another offset.
+	Options []kgo.Opt
+
+	// Isolation says which records are readable. On the source it must be that
+	// of the copier's consumer (source.consumer.isolation.level), on the target
+	// that of whoever will read there.
+	Isolation offsetmap.Isolation
+
+	// Admin tells log bounds and topic configs.
+	Admin Admin
+
+	// Topics holds what the caller knows of topics. The others are described by
+	// Admin, which needs the right to do so.
+	Topics map[string]Topic
+}
+
+// Topic is what must be known of a topic to judge what is not there.
+type Topic struct {
+	// Compacted says that cleanup.policy has compact in it.
+	Compacted bool
+	// Timestamps is Stamped when message.timestamp.type is LogAppendTime. It
+	// matters on the target.
+	Timestamps Timestamps
+}
+
+// Partition is one source partition with what the target must have of it.
+type Partition struct {
+	Source offsetmap.TopicPartition
+	// Next is C, where the copier was to start.
+	Next offsetmap.NextOffset
+	// End is fixed: the readable records from Next to here must be on the target.
+	// It is the source's high watermark or, for read_committed, its last stable
+	// offset, at a time after the start of the copier. An End that is not above
+	// Next means that there is nothing to copy.
+	End offsetmap.NextOffset
+
+	Target offsetmap.TopicPartition
+	// TargetEnd is the target's high watermark as recorded before the copier
+	// started. Records from here on are looked at.
+	TargetEnd offsetmap.NextOffset
+}
+
+// Options is what Run needs. The zero value of a field that is not required is
+// its default.
+type Options struct {
+	Source, Target Cluster
+	Partitions     []Partition
+
+	// Bound is the longest time that Run may take. Required.
+	Bound time.Duration
+
+	// Quiet ends the wait early: nothing of the source came to the target for
+	// this long, in any partition, and the source is read. Zero waits until Bound.
+	Quiet time.Duration
+
+	// Interval is the time between two measurements of log ends, which is when
+	// partitions are decided. Zero is one second.
+	Interval time.Duration
+
+	// Lookback is how many offsets before Next are read from the source, to
+	// know an early start for what it is. Zero is 1000, less than zero is none.
+	Lookback int64
+
+	// Examples is how many records of each fault a partition's report names.
+	// Zero is ten, less than zero is none.
+	Examples int
+
+	// Progress is called after each measurement, always from one goroutine.
+	Progress func(Progress)
+}
+
+const (
+	defaultInterval = time.Second
+	defaultLookback = 1000
+
+	// maxWaiting bounds the target records that wait for the source to be read,
+	// over all partitions; minWaiting is each partition's share at least.
+	maxWaiting = 1 << 20
+	minWaiting = 1 << 10
+)
+
+func (o *Options) setDefaults() {
+	o.Interval = cmp.Or(o.Interval, defaultInterval)
+	o.Lookback = max(0, cmp.Or(o.Lookback, defaultLookback))
+	o.Examples = max(0, cmp.Or(o.Examples, defaultExamples))
+	o.Partitions = slices.SortedFunc(slices.Values(o.Partitions), func(a, b Partition) int { return a.Source.Compare(b.Source) })
+}
+
+// validate returns every reason why the options cannot be run.
+func (o *Options) validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	for _, c := range []struct {
+		name    string
+		cluster Cluster
+	}{{"source", o.Source}, {"target", o.Target}} {
+		if len(c.cluster.Options) == 0 {
+			bad("%s: no client options, so no seed brokers", c.name)
+		}
+		if c.cluster.Admin == nil {
+			bad("%s: no admin client", c.name)
+		}
+		if i := c.cluster.Isolation; i != offsetmap.ReadCommitted && i != offsetmap.ReadUncommitted {
+			bad("%s: isolation %q is neither %s nor %s", c.name, i, offsetmap.ReadCommitted, offsetmap.ReadUncommitted)
+		}
+	}
+	if o.Bound <= 0 {
+		bad("bound %s is not positive", o.Bound)
+	}
+	if o.Quiet < 0 || o.Interval < 0 {
+		bad("quiet %s or interval %s is negative", o.Quiet, o.Interval)
+	}
+	if len(o.Partitions) == 0 {
+		bad("no partitions")
+	}
+	sources, targets := map[offsetmap.TopicPartition]bool{}, map[offsetmap.TopicPartition]bool{}
+	for _, p := range o.Partitions {
+		if err := p.Source.Validate(); err != nil {
+			bad("source partition: %w", err)
+		}
+		if err := p.Target.Validate(); err != nil {
+			bad("target partition of %s: %w", p.Source, err)
+		}
+		for _, place := range []struct {
+			name  string
+			place offsetmap.NextOffset
+		}{{"next offset", p.Next}, {"end", p.End}, {"recorded target end", p.TargetEnd}} {
+			if place.place.IsNone() {
+				bad("%s: no %s", p.Source, place.name)
+			}
+		}
+		if sources[p.Source] {
+			bad("%s: the partition is given twice", p.Source)
+		}
+		if targets[p.Target] {
+			bad("%s: two source partitions have the target %s", p.Source, p.Target)
+		}
+		sources[p.Source], targets[p.Target] = true, true
+	}
+	return errors.Join(errs...)
+}
