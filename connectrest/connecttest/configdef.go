@@ -1,0 +1,215 @@
+package connecttest
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// config is a connector's configuration as it was sent. A nil value is JSON
+// null, which some versions store.
+type config map[string]*string
+
+// get returns the value of key, and false where there is none or null.
+func (c config) get(key string) (string, bool) {
+	if v := c[key]; v != nil {
+		return *v, true
+	}
+	return "", false
+}
+
+func (c config) clone() config {
+	return maps.Clone(c)
+}
+
+func (c config) equal(d config) bool {
+	if len(c) != len(d) {
+		return false
+	}
+	for k, v := range c {
+		w, ok := d[k]
+		if !ok || (v == nil) != (w == nil) || (v != nil && *v != *w) {
+			return false
+		}
+	}
+	return true
+}
+
+// String is how the worker prints the configuration in messages: a copy that
+// ConfigTransformer made.
+func (c config) String() string {
+	m := make(javaMap, len(c))
+	for k, v := range c {
+		if v == nil {
+			m[k] = nil
+		} else {
+			m[k] = *v
+		}
+	}
+	return m.print(m.copyKeys())
+}
+
+// configKey is one key of MirrorSourceConnector's ConfigDef, with the keys that
+// the framework adds.
+type configKey struct {
+	name, kind, importance, group, width, displayName string
+	required                                          bool
+	order                                             int
+	since, until                                      version // until is exclusive; zero: no bound
+	fallback                                          *string // default value
+}
+
+// configDefTable was dumped from GET /connector-plugins/MirrorSourceConnector/config
+// of workers of 3.4.1, 3.5.1, 3.6.2, 3.7.2, 3.8.1, 3.9.2, 4.0.2, 4.1.2 and 4.3.1.
+//
+//go:embed configdef.tsv
+var configDefTable string
+
+var allConfigKeys = sync.OnceValue(func() []configKey {
+	keys, err := parseConfigDef(configDefTable)
+	if err != nil {
+		panic("connecttest: " + err.Error()) // the table is part of the package and has a test
+	}
+	return keys
+})
+
+func parseConfigDef(table string) ([]configKey, error) {
+	var keys []configKey
+	for i, line := range strings.Split(strings.TrimSpace(table), "\n") {
+		if i == 0 {
+			continue
+		}
+		f := strings.Split(line, "\t")
+		if len(f) != 11 {
+			return nil, fmt.Errorf("configdef.tsv line %d: %d fields, want 11", i+1, len(f))
+		}
+		k := configKey{
+			name: f[0], kind: f[1], required: f[2] == "required", importance: f[3],
+			group: f[4], width: f[6], displayName: f[7],
+		}
+		var err error
+		if k.order, err = strconv.Atoi(f[5]); err != nil {
+			return nil, fmt.Errorf("configdef.tsv line %d: %w", i+1, err)
+		}
+		for _, bound := range []struct {
+			text string
+			to   *version
+		}{{f[8], &k.since}, {f[9], &k.until}} {
+			if bound.text == "-" {
+				continue
+			}
+			if *bound.to, err = parseVersion(bound.text); err != nil {
+				return nil, fmt.Errorf("configdef.tsv line %d: %w", i+1, err)
+			}
+		}
+		if v, ok := strings.CutPrefix(f[10], "string:"); ok {
+			k.fallback = &v
+		}
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
+// configKeys returns the keys that a version knows, in the order of its
+// ConfigDef.
+func (v version) configKeys() []configKey {
+	var known []configKey
+	for _, k := range allConfigKeys() {
+		if !v.atLeast(k.since.major, k.since.minor, k.since.patch) ||
+			(k.until != version{} && v.atLeast(k.until.major, k.until.minor, k.until.patch)) {
+			continue
+		}
+		known = append(known, k)
+	}
+	return known
+}
+
+// defaultOf returns the default value of a key in this version, "" for none.
+func (v version) defaultOf(name string) string {
+	for _, k := range v.configKeys() {
+		if k.name == name && k.fallback != nil {
+			return *k.fallback
+		}
+	}
+	return ""
+}
+
+// value returns what key is set to, or its default.
+func (v version) value(c config, key string) string {
+	if s, ok := c.get(key); ok {
+		return strings.TrimSpace(s)
+	}
+	return v.defaultOf(key)
+}
+
+// parse returns what ConfigDef says against a value of this kind. nullAfter
+// reports that the value counts as null for the validators that follow.
+func (k configKey) parse(s string) (message string, nullAfter bool) {
+	trimmed := strings.TrimSpace(s)
+	bits := 0
+	switch k.kind {
+	case "BOOLEAN":
+		if !strings.EqualFold(trimmed, "true") && !strings.EqualFold(trimmed, "false") {
+			return k.invalid(s, "Expected value to be either true or false"), true
+		}
+	case "SHORT":
+		bits = 16
+	case "INT":
+		bits = 32
+	case "LONG":
+		bits = 64
+	case "DOUBLE":
+		if _, err := strconv.ParseFloat(trimmed, 64); err != nil {
+			return k.invalid(s, "Not a number of type DOUBLE"), true
+		}
+	case "CLASS":
+		if !slices.Contains(knownClasses, trimmed) && k.name != "ssl.engine.factory.class" && !strings.HasPrefix(k.name, "sasl.") {
+			return k.invalid(s, fmt.Sprintf("Class %s could not be found.", trimmed)), true
+		}
+	}
+	if bits > 0 {
+		if _, err := strconv.ParseInt(trimmed, 10, bits); err != nil {
+			return k.invalid(s, "Not a number of type "+k.kind), true
+		}
+	}
+	return "", false
+}
+
+func (k configKey) invalid(value, why string) string {
+	return fmt.Sprintf("Invalid value %s for configuration %s: %s", value, k.name, why)
+}
+
+// splitList is ConfigDef's parsing of a LIST.
+func splitList(s string) []string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return nil
+	}
+	parts := strings.Split(s, ",")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return parts
+}
+
+const (
+	byteArrayConverter    = "org.apache.kafka.connect.converters.ByteArrayConverter"
+	jsonConverter         = "org.apache.kafka.connect.json.JsonConverter"
+	simpleHeaderConverter = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+	mirrorPackage         = "org.apache.kafka.connect.mirror."
+	mirrorSourceConnector = mirrorPackage + "MirrorSourceConnector"
+	defaultPolicyClass    = mirrorPackage + "DefaultReplicationPolicy"
+	identityPolicyClass   = mirrorPackage + "IdentityReplicationPolicy"
+)
+
+// knownClasses are the classes that this package can stand in for.
+var knownClasses = []string{
+	byteArrayConverter, jsonConverter, simpleHeaderConverter,
+	defaultPolicyClass, identityPolicyClass,
+	mirrorPackage + "DefaultTopicFilter", mirrorPackage + "DefaultConfigPropertyFilter",
+	"org.apache.kafka.clients.admin.ForwardingAdmin",
+}

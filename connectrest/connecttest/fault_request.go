@@ -1,0 +1,175 @@
+package connecttest
+
+import (
+	"cmp"
+	"net/http"
+	"time"
+)
+
+// LoseAnswer does the work and then breaks the connection without an answer: the
+// outcome is unknown to the caller.
+type LoseAnswer struct{ Requests }
+
+// LoseRequest breaks the connection before the request is read: nothing is done,
+// which the caller cannot tell from [LoseAnswer].
+type LoseRequest struct{ Requests }
+
+// CutAnswer does the work, sends the headers and half of the body, and breaks
+// the connection.
+type CutAnswer struct{ Requests }
+
+// Delay answers late. The work is done at once.
+type Delay struct {
+	Requests
+	For time.Duration
+}
+
+// Answer sends a fixed answer.
+type Answer struct {
+	Requests
+
+	Status      int    // by default 500
+	ContentType string // by default application/json
+	Body        string
+
+	// AfterWork does what was asked before the fixed answer is sent. By default
+	// nothing is done.
+	AfterWork bool
+}
+
+// Rebalance answers 409, as a worker does while the group rebalances or it has
+// not read a change of configuration yet. Nothing is done.
+type Rebalance struct {
+	Requests
+
+	// Message is the text. By default, "Cannot complete request momentarily due
+	// to stale configuration (typically caused by a concurrent config change)".
+	Message string
+}
+
+// ForwardingFailure answers 500, as a worker does that cannot reach the leader
+// at its advertised address.
+type ForwardingFailure struct {
+	Requests
+
+	// Cause is the exception within the text. By default,
+	// "java.net.UnknownHostException: leader".
+	Cause string
+
+	// AfterWork does what was asked first: the leader did the work, and its
+	// answer to the forwarding worker was lost.
+	AfterWork bool
+}
+
+// RequestTimeout answers 500 "Request timed out", as a worker does after 90 s,
+// at once.
+type RequestTimeout struct {
+	Requests
+
+	// AfterWork does what was asked first: the worker finished after it had given
+	// the answer up. By default nothing is done.
+	AfterWork bool
+}
+
+// NotStopped answers 400 to a change of offsets, as a worker does while the
+// connector is not STOPPED or has tasks.
+type NotStopped struct{ Requests }
+
+// ProxyPage answers with the HTML page of a gateway before the worker. Nothing
+// is done.
+type ProxyPage struct {
+	Requests
+	Status int // by default 502
+}
+
+// Starting answers HTML 404, as a worker's HTTP server does before Connect has
+// registered its resources. Nothing is done.
+type Starting struct{ Requests }
+
+// StaleOffsets answers GET offsets as they were before the connector's last
+// write, as a worker that has not read that write yet. Other requests pass
+// unharmed.
+type StaleOffsets struct{ Requests }
+
+// ShortOffsets answers GET offsets with 200 and without partitions that the
+// connector's last write added, as a worker whose set of known partitions still
+// grows. Other requests pass unharmed.
+type ShortOffsets struct {
+	Requests
+	Keep int // how many of the added partitions the answer shows
+}
+
+// UnreadableOffsets answers 500 "Failed to retrieve offsets", as a worker does
+// whose set of known partitions changes while it reads it.
+type UnreadableOffsets struct{ Requests }
+
+func (LoseAnswer) fault()        {}
+func (LoseRequest) fault()       {}
+func (CutAnswer) fault()         {}
+func (Delay) fault()             {}
+func (Answer) fault()            {}
+func (Rebalance) fault()         {}
+func (ForwardingFailure) fault() {}
+func (RequestTimeout) fault()    {}
+func (NotStopped) fault()        {}
+func (ProxyPage) fault()         {}
+func (Starting) fault()          {}
+func (StaleOffsets) fault()      {}
+func (ShortOffsets) fault()      {}
+func (UnreadableOffsets) fault() {}
+
+func (q Requests) requests() Requests { return q }
+
+// serveFault answers a request that a fault hits.
+func (w *Worker) serveFault(f requestFault, rw http.ResponseWriter, r *request) {
+	var fixed answer
+	afterWork := false
+	switch f := f.(type) {
+	case LoseRequest:
+		panic(http.ErrAbortHandler)
+	case LoseAnswer:
+		w.dispatch(r)
+		panic(http.ErrAbortHandler)
+	case CutAnswer:
+		w.dispatch(r).send(rw, true)
+		return
+	case Delay:
+		a := w.dispatch(r)
+		if !r.sleep(f.For) {
+			panic(http.ErrAbortHandler)
+		}
+		a.send(rw, false)
+		return
+	case StaleOffsets, ShortOffsets:
+		r.readFault = f
+		w.dispatch(r).send(rw, false)
+		return
+	case Answer:
+		fixed = answer{status: cmp.Or(f.Status, http.StatusInternalServerError), contentType: cmp.Or(f.ContentType, contentJSON), body: []byte(f.Body)}
+		afterWork = f.AfterWork
+	case Rebalance:
+		fixed = conflict("%s", cmp.Or(f.Message,
+			"Cannot complete request momentarily due to stale configuration (typically caused by a concurrent config change)")).answer()
+	case ForwardingFailure:
+		fixed = internalError("IO Error trying to forward REST request: %s", cmp.Or(f.Cause, "java.net.UnknownHostException: leader")).answer()
+		afterWork = f.AfterWork
+	case RequestTimeout:
+		fixed = requestTimedOut(r.name()).answer()
+		afterWork = f.AfterWork
+	case NotStopped:
+		fixed = mustBeStopped(r.name()).answer()
+	case ProxyPage:
+		status := cmp.Or(f.Status, http.StatusBadGateway)
+		fixed = answer{status: status, contentType: "text/html", body: []byte(
+			"<html>\r\n<head><title>" + http.StatusText(status) + "</title></head>\r\n<body>\r\n<center><h1>" +
+				http.StatusText(status) + "</h1></center>\r\n<hr><center>proxy</center>\r\n</body>\r\n</html>\r\n")}
+	case Starting:
+		fixed = jettyPage(http.StatusNotFound, r.path, "Not Found")
+	case UnreadableOffsets:
+		fixed = internalError("Failed to retrieve offsets for source connector %s", r.name()).answer()
+	}
+	if afterWork {
+		w.dispatch(r)
+	}
+	fixed.send(rw, false)
+}
