@@ -2,6 +2,7 @@ package offsetmap
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,14 +29,8 @@ import (
 //
 // A text that has no such form is refused, with the place in it.
 func Canonical(src []byte) ([]byte, error) {
-	if !utf8.Valid(src) {
-		return nil, errors.New("not valid UTF-8")
-	}
-	if !json.Valid(src) {
-		return nil, syntaxError(src)
-	}
-	c := canonicalizer{src: src}
-	return c.value(make([]byte, 0, len(src)))
+	var c canonicalizer
+	return c.append(make([]byte, 0, len(src)), src)
 }
 
 // Digest returns "sha256:" and the hex SHA-256 of the canonical form of src.
@@ -44,7 +39,8 @@ func Digest(src []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return digestOf(c), nil
+	sum := sha256.Sum256(c)
+	return digestText(sum[:]), nil
 }
 
 func syntaxError(src []byte) error {
@@ -57,18 +53,46 @@ func syntaxError(src []byte) error {
 	return fmt.Errorf("line %d: not valid JSON: %w", line, err)
 }
 
-// canonicalizer walks a text that is known to be valid JSON.
+// canonicalizer walks a text that is known to be valid JSON. It can be used
+// again, which saves its scratch space.
 type canonicalizer struct {
-	src   []byte
-	pos   int
-	place []string // names and indexes down to here, for errors
-	sort  []byte   // scratch for objects whose members are out of order
+	src     []byte
+	pos     int
+	place   []step   // down to here, for errors
+	members []member // of all objects down to here
+	sort    []byte   // scratch for objects whose members are out of order
 }
 
-type member struct{ name, start, end int } // offsets into dst: name ends where its ':' begins
+// append appends the canonical form of src to dst.
+func (c *canonicalizer) append(dst, src []byte) ([]byte, error) {
+	if !utf8.Valid(src) {
+		return nil, errors.New("not valid UTF-8")
+	}
+	if !json.Valid(src) {
+		return nil, syntaxError(src)
+	}
+	c.src, c.pos, c.place, c.members = src, 0, c.place[:0], c.members[:0]
+	return c.value(dst)
+}
+
+// step is one step down: into a member, or into an element of an array.
+type step struct {
+	name  []byte // canonical token; nil in an array
+	index int
+}
+
+// member is one member of an object in dst; its name ends before the colon.
+type member struct{ start, name, end int }
 
 func (c *canonicalizer) errorf(format string, args ...any) error {
-	return &PlaceError{Place: joinPlace(c.place), Problem: fmt.Sprintf(format, args...)}
+	place := make([]string, len(c.place))
+	for i, s := range c.place {
+		place[i] = "[" + strconv.Itoa(s.index) + "]"
+		if s.name != nil {
+			place[i] = unquote(s.name)
+		}
+	}
+	return &PlaceError{Place: joinPlace(place), Problem: fmt.Sprintf(format, args...)}
 }
 
 func (c *canonicalizer) space() byte {
@@ -147,7 +171,7 @@ func (c *canonicalizer) array(dst []byte) ([]byte, error) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		c.place = append(c.place, "["+strconv.Itoa(i)+"]")
+		c.place = append(c.place, step{index: i})
 		var err error
 		if dst, err = c.value(dst); err != nil {
 			return nil, err
@@ -161,14 +185,13 @@ func (c *canonicalizer) array(dst []byte) ([]byte, error) {
 func (c *canonicalizer) object(dst []byte) ([]byte, error) {
 	dst = append(dst, '{')
 	c.pos++
-	var few [24]member
-	members, sorted := few[:0], true
+	first, sorted := len(c.members), true
 	for c.space() != '}' {
 		if c.src[c.pos] == ',' {
 			c.pos++
 			c.space()
 		}
-		if len(members) > 0 {
+		if len(c.members) > first {
 			dst = append(dst, ',')
 		}
 		m := member{start: len(dst)}
@@ -179,10 +202,10 @@ func (c *canonicalizer) object(dst []byte) ([]byte, error) {
 		m.name = len(dst)
 		c.space()
 		c.pos++ // the colon
+		c.place = append(c.place, step{name: dst[m.start:m.name]})
 		dst = append(dst, ':')
-		c.place = append(c.place, unquote(dst[m.start:m.name]))
-		if n := len(members); n > 0 {
-			switch last := members[n-1]; compareNames(dst[last.start:last.name], dst[m.start:m.name]) {
+		if n := len(c.members); n > first {
+			switch last := c.members[n-1]; compareNames(dst[last.start:last.name], dst[m.start:m.name]) {
 			case 0:
 				return nil, c.errorf("the member stands twice")
 			case 1:
@@ -194,17 +217,19 @@ func (c *canonicalizer) object(dst []byte) ([]byte, error) {
 		}
 		c.place = c.place[:len(c.place)-1]
 		m.end = len(dst)
-		members = append(members, m)
+		c.members = append(c.members, m)
 	}
 	c.pos++
 	if !sorted {
-		if err := c.reorder(dst, members); err != nil {
+		if err := c.reorder(dst, c.members[first:]); err != nil {
 			return nil, err
 		}
 	}
+	c.members = c.members[:first]
 	return append(dst, '}'), nil
 }
 
+// reorder sorts the members at the end of dst in place.
 func (c *canonicalizer) reorder(dst []byte, members []member) error {
 	first := members[0].start
 	c.sort = append(c.sort[:0], dst[first:]...)
@@ -215,7 +240,7 @@ func (c *canonicalizer) reorder(dst []byte, members []member) error {
 	for i, m := range members {
 		if i > 0 {
 			if bytes.Equal(name(m), name(members[i-1])) {
-				c.place = append(c.place, unquote(name(m)))
+				c.place = append(c.place, step{name: name(m)})
 				return c.errorf("the member stands twice")
 			}
 			dst = append(dst, ',')

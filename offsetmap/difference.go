@@ -11,12 +11,11 @@ import (
 
 // difference names the first place at which the file and what was understood
 // of it part. Both are canonical.
-func difference(file, understood []byte) error {
-	a, b := decodeAny(file), decodeAny(understood)
-	if e := compareAny(nil, a, b); e != nil {
+func difference(file, understood []byte) *PlaceError {
+	if e := compareAny(nil, decodeAny(file), decodeAny(understood)); e != nil {
 		return e
 	}
-	return errors.New("the file says more than was understood")
+	return &PlaceError{Problem: "the file says more than was understood"}
 }
 
 func compareAny(place []string, file, understood any) *PlaceError {
@@ -88,7 +87,7 @@ func locate(place []string, t reflect.Type, raw json.RawMessage) *PlaceError {
 		t = t.Elem()
 	}
 	here := func(problem string) *PlaceError { return &PlaceError{joinPlace(place), problem} }
-	_, text := reflect.New(t).Interface().(json.Unmarshaler)
+	_, text := reflect.TypeAssert[json.Unmarshaler](reflect.New(t))
 	switch {
 	case t.Kind() == reflect.Struct && !text:
 		var members map[string]json.RawMessage

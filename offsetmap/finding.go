@@ -102,7 +102,7 @@ func (f Finding) String() string {
 // BlockedError says that nothing goes on, and why: every finding that blocks,
 // not the first.
 //
-// A caller finds it with errors.As.
+// A caller finds it with errors.AsType.
 type BlockedError struct {
 	Findings []Finding // sorted, all of Severity Block
 }

@@ -104,8 +104,7 @@ func TestBlockedIsNilWithoutABlock(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	err := offsetmap.Blocked([]offsetmap.Finding{blocking("b", "x", offsetmap.Never), {Severity: offsetmap.Warn}, blocking("a", "", offsetmap.Never)})
-	var blocked *offsetmap.BlockedError
-	if !errors.As(err, &blocked) {
+	if _, ok := errors.AsType[*offsetmap.BlockedError](err); !ok {
 		t.Fatalf("got %v", err)
 	}
 	if got, want := err.Error(), "blocked by 2 findings\n  a: d\n  b x: d"; got != want {

@@ -2,10 +2,12 @@ package offsetmap
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 )
 
 // maxPlan bounds what ReadPlan takes into memory: a plan has about 500 bytes a
@@ -19,14 +21,14 @@ const maxPlan = 1 << 29
 // ReadPlan does not look at the clock: an expired plan can still be watched
 // and rolled back. Apply and start call CheckExpiry.
 func ReadPlan(r io.Reader) (*Plan, error) {
-	raw, err := io.ReadAll(io.LimitReader(r, maxPlan+1))
-	switch {
+	var raw bytes.Buffer
+	switch n, err := raw.ReadFrom(io.LimitReader(r, maxPlan+1)); {
 	case err != nil:
 		return nil, fmt.Errorf("read plan: %w", err)
-	case len(raw) > maxPlan:
+	case n > maxPlan:
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrPlan, maxPlan)
 	}
-	canonical, err := Canonical(raw)
+	canonical, err := Canonical(raw.Bytes())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
 	}
@@ -46,51 +48,102 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 	return p, nil
 }
 
-// decodePlan returns the plan and the digest that its body has.
+// decodePlan returns the plan and the digest that its body has. It decodes row
+// by row: all rows at once would be there as text, as values and as text again.
 func decodePlan(canonical []byte) (*Plan, string, error) {
 	if canonical[0] != '{' {
 		return nil, "", fmt.Errorf("%s is not an object", shorten(canonical))
 	}
-	var shape struct {
-		APIVersion any             `json:"apiVersion"`
-		Kind       any             `json:"kind"`
-		Body       json.RawMessage `json:"body"`
-	}
-	if err := json.Unmarshal(canonical, &shape); err != nil {
+	head, body, rows := takeRows(canonical)
+	if err := checkHead(head); err != nil {
 		return nil, "", err
-	}
-	// First, so that a plan of another version is called that, and not a plan
-	// with unknown members.
-	if shape.APIVersion != APIVersion {
-		return nil, "", &PlaceError{"apiVersion", fmt.Sprintf("version %s, this program reads %q", short(shape.APIVersion), APIVersion)}
-	}
-	if shape.Kind != PlanKind {
-		return nil, "", &PlaceError{"kind", fmt.Sprintf("kind %s, want %q", short(shape.Kind), PlanKind)}
 	}
 	var p Plan
-	if err := json.Unmarshal(canonical, &p); err != nil {
-		if e := locate(nil, reflect.TypeFor[Plan](), canonical); e != nil {
-			return nil, "", e
+	var e encoder
+	if err := decodeStrictly(&e, head, &p, func() { normalize(&p.Body) }); err != nil {
+		return nil, "", err
+	}
+	count := 0
+	for range elements(rows) {
+		count++
+	}
+	p.Body.Rows = make([]Row, 0, count)
+	for i, raw := range elements(rows) {
+		row, err := decodeRow(&e, raw)
+		if err != nil {
+			err.Place = strings.TrimSuffix(fmt.Sprintf("body.rows[%d].%s", i, err.Place), ".")
+			return nil, "", err
 		}
-		return nil, "", err
+		p.Body.Rows = append(p.Body.Rows, row)
 	}
-	for i, row := range p.Body.Rows {
-		if row.Write.IsZero() { // Connect would take it for a deletion
-			return nil, "", &PlaceError{fmt.Sprintf("body.rows[%d].write", i), fmt.Sprintf("missing for partition %s", row)}
+	sum := sha256.Sum256(body)
+	return &p, digestText(sum[:]), nil
+}
+
+func decodeRow(e *encoder, raw []byte) (Row, *PlaceError) {
+	if raw[0] != '{' {
+		return Row{}, &PlaceError{Problem: shorten(raw) + " is not an object"}
+	}
+	if _, _, ok := find(raw, "write"); !ok { // Connect would take it for a deletion
+		return Row{}, &PlaceError{"write", "missing"}
+	}
+	var row Row
+	err := decodeStrictly(e, raw, &row, func() {})
+	return row, err
+}
+
+// takeRows takes the rows out of a plan. When there are no rows to take, head
+// is the whole text.
+func takeRows(canonical []byte) (head, body, rows []byte) {
+	start, end, ok := find(canonical, "body")
+	if !ok || canonical[start] != '{' {
+		return canonical, nil, []byte("[]")
+	}
+	body = canonical[start:end]
+	from, to, ok := find(body, "rows")
+	if !ok || body[from] != '[' {
+		return canonical, body, []byte("[]")
+	}
+	head = append(append(bytes.Clone(canonical[:start+from]), "[]"...), canonical[start+to:]...)
+	return head, body, body[from:to]
+}
+
+// checkHead looks at version and kind alone, so that a plan of another version
+// is called that, and not a plan with unknown members.
+func checkHead(head []byte) error {
+	var is struct {
+		APIVersion any `json:"apiVersion"`
+		Kind       any `json:"kind"`
+	}
+	if err := json.Unmarshal(head, &is); err != nil {
+		return err
+	}
+	if is.APIVersion != APIVersion {
+		return &PlaceError{"apiVersion", fmt.Sprintf("version %s, this program reads %q", short(is.APIVersion), APIVersion)}
+	}
+	if is.Kind != PlanKind {
+		return &PlaceError{"kind", fmt.Sprintf("kind %s, want %q", short(is.Kind), PlanKind)}
+	}
+	return nil
+}
+
+// decodeStrictly decodes a canonical text. What v holds then and, made tidy,
+// writes again must be that text: this finds every member that is unknown,
+// missing, or spelled in another way.
+func decodeStrictly[T any](e *encoder, text []byte, v *T, tidy func()) *PlaceError {
+	if err := json.Unmarshal(text, v); err != nil {
+		if e := locate(nil, reflect.TypeFor[T](), text); e != nil {
+			return e
 		}
+		return &PlaceError{Problem: err.Error()}
 	}
-	normalize(&p.Body)
-	// What the types hold, written again, must be what the file holds: that
-	// finds every member that is unknown, missing, or spelled in another way.
-	again, err := json.Marshal(&p)
-	if err != nil {
-		return nil, "", err
+	tidy()
+	again, err := e.canonical(v)
+	switch {
+	case err != nil:
+		return &PlaceError{Problem: err.Error()}
+	case !bytes.Equal(again, text):
+		return difference(text, again)
 	}
-	if again, err = Canonical(again); err != nil {
-		return nil, "", err
-	}
-	if !bytes.Equal(again, canonical) {
-		return nil, "", difference(canonical, again)
-	}
-	return &p, digestOf(shape.Body), nil
+	return nil
 }

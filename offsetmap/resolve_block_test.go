@@ -52,9 +52,9 @@ func TestOneBlockedPartitionBlocksThePlan(t *testing.T) {
 	}
 	diff(t, want, lines(findings))
 
-	var blocked *offsetmap.BlockedError
-	if err := offsetmap.Blocked(findings); !errors.As(err, &blocked) {
-		t.Fatalf("Blocked gives %v", err)
+	blocked, ok := errors.AsType[*offsetmap.BlockedError](offsetmap.Blocked(findings))
+	if !ok {
+		t.Fatalf("Blocked gives %v", offsetmap.Blocked(findings))
 	}
 	diff(t, want[:13], lines(blocked.Findings))
 	text := blocked.Error()
@@ -78,7 +78,7 @@ func TestInputThatContradictsItself(t *testing.T) {
 			},
 		}
 	}
-	if _, findings := offsetmap.Resolve(good()); findings != nil && len(findings) > 0 {
+	if _, findings := offsetmap.Resolve(good()); len(findings) > 0 {
 		t.Fatalf("the input that the cases change has %v", findings)
 	}
 	for name, c := range map[string]struct {

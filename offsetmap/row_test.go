@@ -73,7 +73,6 @@ func TestRowsThatDoNotFollow(t *testing.T) {
 		}
 		by[r.String()] = r
 	}
-	clear := noSource.Restore()
 	const (
 		stored, marked, empty       = "orders-0", "orders-2", "orders-3"
 		earliest, unnamed, expired  = "orders-4", "orders-5", "orders-6"
@@ -89,7 +88,7 @@ func TestRowsThatDoNotFollow(t *testing.T) {
 		"a smaller C":           {stored, func(r *offsetmap.Row) { r.Next, r.Write = next(999), source(998).Restore() }, follow},
 		"seek M":                {stored, func(r *offsetmap.Row) { r.Write = source(1000).Restore() }, "write is set 1000, but C = 1000 asks for set 999"},
 		"seek M+2":              {stored, func(r *offsetmap.Row) { r.Write = source(998).Restore() }, "asks for set 999"},
-		"clear for a number":    {stored, func(r *offsetmap.Row) { r.Write = clear }, "asks for set 999"},
+		"clear for a number":    {stored, func(r *offsetmap.Row) { r.Write = noSource.Restore() }, "asks for set 999"},
 		"no write":              {stored, func(r *offsetmap.Row) { r.Write = offsetmap.Write{} }, "write is none"},
 		"a number for a clear":  {zero, func(r *offsetmap.Row) { r.Write = source(0).Restore() }, "asks for clear"},
 		"no C":                  {stored, func(r *offsetmap.Row) { r.Next = none }, "next: not an offset"},

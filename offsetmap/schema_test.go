@@ -306,8 +306,8 @@ func TestSchemaListsTheConstants(t *testing.T) {
 			if items, ok := n["items"]; ok {
 				n = s.resolve(items)
 			}
-			if any, ok := n["anyOf"].([]any); ok {
-				n = s.resolve(any[0])
+			if alternatives, ok := n["anyOf"].([]any); ok {
+				n = s.resolve(alternatives[0])
 			}
 		}
 		return n

@@ -31,11 +31,7 @@ func Seal(body Body) (*Plan, error) {
 	if err := body.validate(); err != nil {
 		return nil, err
 	}
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
-	}
-	digest, err := Digest(raw)
+	digest, err := body.digest()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
 	}
@@ -62,10 +58,52 @@ func normalize(b *Body) {
 // copied returns a copy that is never nil, since nil would become null.
 func copied[T any](list []T) []T { return append(make([]T, 0, len(list)), list...) }
 
-func digestOf(canonical []byte) string {
-	sum := sha256.Sum256(canonical)
-	return "sha256:" + hex.EncodeToString(sum[:])
+// digest returns the Digest of the body as JSON, of which it never holds more
+// than a row.
+func (b *Body) digest() (string, error) {
+	var e encoder
+	rows, bare := b.Rows, *b
+	bare.Rows = []Row{}
+	head, err := e.canonical(&bare)
+	if err != nil {
+		return "", err
+	}
+	from, to, _ := find(head, "rows")
+	sum, tail := sha256.New(), bytes.Clone(head[to-1:]) // from the closing bracket on
+	sum.Write(head[:from+1])
+	for i := range rows {
+		raw, err := e.canonical(&rows[i])
+		if err != nil {
+			return "", fmt.Errorf("row %s: %w", rows[i], err)
+		}
+		if i > 0 {
+			sum.Write([]byte{','})
+		}
+		sum.Write(raw)
+	}
+	sum.Write(tail)
+	return digestText(sum.Sum(nil)), nil
 }
+
+// encoder writes one value after the other in canonical form.
+type encoder struct {
+	json bytes.Buffer
+	walk canonicalizer
+	out  []byte
+}
+
+// canonical returns a text that is good until the next call.
+func (e *encoder) canonical(v any) ([]byte, error) {
+	e.json.Reset()
+	if err := json.NewEncoder(&e.json).Encode(v); err != nil {
+		return nil, err
+	}
+	var err error
+	e.out, err = e.walk.append(e.out[:0], e.json.Bytes())
+	return e.out, err
+}
+
+func digestText(sum []byte) string { return "sha256:" + hex.EncodeToString(sum) }
 
 // CheckExpiry returns an ErrExpired when now is not before the plan's expiry.
 func (p *Plan) CheckExpiry(now time.Time) error {
@@ -89,17 +127,26 @@ func (p *Plan) Encode() ([]byte, error) {
 	if len(p.Body.Rows) == 0 || i < 0 {
 		return append(out, '\n'), nil
 	}
-	tail := bytes.Clone(out[i+len(empty):])
-	out = append(out[:i], `"rows": [`...)
-	for j, row := range p.Body.Rows {
-		raw, err := json.Marshal(row)
-		if err != nil {
-			return nil, fmt.Errorf("row %s: %w", row, err)
-		}
+	file := bytes.NewBuffer(nil)
+	file.Write(out[:i])
+	file.WriteString(`"rows": [`)
+	rows := json.NewEncoder(file)
+	for j := range p.Body.Rows {
 		if j > 0 {
-			out = append(out, ',')
+			file.WriteByte(',')
 		}
-		out = append(append(out, "\n      "...), raw...)
+		file.WriteString("\n      ")
+		before := file.Len()
+		if err := rows.Encode(&p.Body.Rows[j]); err != nil {
+			return nil, fmt.Errorf("row %s: %w", p.Body.Rows[j], err)
+		}
+		file.Truncate(file.Len() - 1) // the line end of the encoder
+		if j == 0 {
+			file.Grow(len(p.Body.Rows) * (file.Len() - before + 32)) // rows are alike
+		}
 	}
-	return append(append(append(out, "\n    ]"...), tail...), '\n'), nil
+	file.WriteString("\n    ]")
+	file.Write(out[i+len(empty):])
+	file.WriteByte('\n')
+	return file.Bytes(), nil
 }
