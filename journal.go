@@ -50,7 +50,7 @@ type Phase string
 const (
 	Begin   Phase = "begin"
 	Ended   Phase = "done"
-	Failed  Phase = "failed"  // the act was refused or undone: nothing has changed
+	Failed  Phase = "failed"  // the act was refused, or ended in an error that Detail tells
 	Unclear Phase = "unknown" // the answer was lost and could not be read back
 )
 

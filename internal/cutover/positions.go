@@ -1,0 +1,54 @@
+package cutover
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// stood says where the old job stood in one partition.
+func stood(topic string, partition int32, c int64) offsetmap.Position {
+	next, err := offsetmap.Next(c)
+	if err != nil {
+		panic(fmt.Sprintf("a scenario with C = %d: %v", c, err))
+	}
+	return offsetmap.Position{TopicPartition: topicPartition{Topic: topic, Partition: partition}, Next: next}
+}
+
+func unread(topic string, partition int32, m offsetmap.Marker) offsetmap.Position {
+	return offsetmap.Position{TopicPartition: topicPartition{Topic: topic, Partition: partition}, Unread: m}
+}
+
+// snapshot is what flinkstate would read of a job that stood there. The topics
+// of a stage have names of their own, so no savepoint of a real job fits; the
+// quickstart and the Flink stage read real ones.
+func snapshot(positions ...offsetmap.Position) *flinkstate.Snapshot {
+	slices.SortFunc(positions, func(a, b offsetmap.Position) int { return a.Compare(b.TopicPartition) })
+	return &flinkstate.Snapshot{
+		Location: "savepoint-suite/_metadata", MetadataVersion: 4, CheckpointID: 7,
+		Files: []flinkstate.File{{Name: "_metadata", Size: 1, SHA256: strings.Repeat("0123456789abcdef", 4)}},
+		Sources: []flinkstate.Source{{
+			OperatorID: "30198ea1e33432d6307d761dd131f28a", Kind: flinkstate.KafkaSource, Parallelism: 1,
+			Discovery: flinkstate.DiscoveryFinished, Partitions: positions,
+		}},
+	}
+}
+
+func attested() offsetmap.Attestations {
+	const by, reason = "suite", "the scenario made it so"
+	return offsetmap.Attestations{
+		CopyOnly:       &offsetmap.Attestation[bool]{Value: true, By: by, Reason: reason},
+		FlinkStopped:   &offsetmap.Attestation[offsetmap.FlinkEnd]{Value: offsetmap.StoppedWithSavepoint, By: by, Reason: reason},
+		AutoRestartOff: &offsetmap.Attestation[bool]{Value: true, By: by, Reason: reason},
+		SinkGuarantee:  &offsetmap.Attestation[offsetmap.SinkGuarantee]{Value: offsetmap.SinkExactlyOnce, By: by, Reason: reason},
+		Isolation:      &offsetmap.Attestation[offsetmap.Isolation]{Value: offsetmap.ReadUncommitted, By: by, Reason: reason},
+	}
+}
+
+func request(s *flinkstate.Snapshot, accept ...offsetmap.Acceptance) flinkmm2.PlanRequest {
+	return flinkmm2.PlanRequest{Snapshot: s, Attestations: attested(), Acceptances: accept}
+}

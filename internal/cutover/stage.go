@@ -1,0 +1,156 @@
+package cutover
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/connectrest"
+)
+
+// Stage is where a scenario runs.
+type Stage struct {
+	Source  string // bootstrap servers
+	Target  string
+	Connect string // base URL of the worker
+	// FlushTimeout is the worker's offset.flush.timeout.ms.
+	FlushTimeout time.Duration
+	// Patience bounds each wait for records.
+	Patience time.Duration
+}
+
+// world is one scenario's view of a stage: clients, a folder, and names that no
+// other scenario uses.
+type world struct {
+	Stage
+	dir       string
+	prefix    string
+	connector string
+	source    *kgo.Client
+	target    *kgo.Client
+	admin     struct{ source, target *kadm.Client }
+	connect   *connectrest.Client
+	client    flinkmm2.Connect // what migrations use; connect, unless a bug is planted in it
+	blind     bool             // the oracle looks away, so that the proof alone must notice
+	log       func(format string, args ...any)
+}
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+func newWorld(t testing.TB, s Stage) *world {
+	t.Helper()
+	// Topic and connector names follow the test's, so that a shared stage keeps
+	// scenarios apart and a log tells them.
+	prefix := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(t.Name()), "-"), "-")
+	if len(prefix) > 80 {
+		prefix = prefix[len(prefix)-80:]
+	}
+	w := &world{Stage: s, dir: t.TempDir(), prefix: prefix, connector: prefix, log: t.Logf}
+	w.source, w.target = client(t, s.Source), client(t, s.Target)
+	w.admin.source, w.admin.target = kadm.NewClient(w.source), kadm.NewClient(w.target)
+	var err error
+	if w.connect, err = connectrest.New(s.Connect); err != nil {
+		t.Fatal(err)
+	}
+	w.client = w.connect
+	return w
+}
+
+func client(t testing.TB, bootstrap string) *kgo.Client {
+	t.Helper()
+	c, err := kgo.NewClient(clientOptions(bootstrap)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func clientOptions(bootstrap string) []kgo.Opt {
+	return []kgo.Opt{
+		kgo.SeedBrokers(strings.Split(bootstrap, ",")...),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+	}
+}
+
+func (w *world) topic(name string) string { return w.prefix + "." + name }
+
+// migration is a new Migration over the same journal, as another run of a
+// program would make it.
+func (w *world) migration(topics []string, opts ...flinkmm2.Option) (*flinkmm2.Migration, error) {
+	return flinkmm2.New(flinkmm2.Config{
+		Source:          flinkmm2.Cluster{Admin: w.admin.source, Options: clientOptions(w.Source)},
+		Target:          flinkmm2.Cluster{Admin: w.admin.target, Options: clientOptions(w.Target)},
+		Connect:         w.client,
+		Connector:       w.connector,
+		ConnectorConfig: w.config(topics),
+		Topics:          topics,
+		Journal:         flinkmm2.NewFileJournal(filepath.Join(w.dir, "journal.jsonl")),
+	}, append([]flinkmm2.Option{
+		flinkmm2.WithActor("suite"),
+		flinkmm2.WithFlushTimeout(w.FlushTimeout),
+		flinkmm2.WithReadBackTimeout(20 * time.Second),
+		flinkmm2.WithStopTimeout(time.Minute),
+	}, opts...)...)
+}
+
+// config is the users' template, right for workers from 3.9.
+func (w *world) config(topics []string) connectrest.Config {
+	quoted := make([]string, len(topics))
+	for i, t := range topics {
+		quoted[i] = strings.ReplaceAll(t, ".", `\.`)
+	}
+	const bytes = "org.apache.kafka.connect.converters.ByteArrayConverter"
+	return connectrest.Config{
+		"connector.class":                     "org.apache.kafka.connect.mirror.MirrorSourceConnector",
+		"tasks.max":                           "3",
+		"source.cluster.alias":                "source",
+		"target.cluster.alias":                "target",
+		"source.cluster.bootstrap.servers":    w.Source,
+		"target.cluster.bootstrap.servers":    w.Target,
+		"topics":                              strings.Join(quoted, ","),
+		"replication.policy.class":            "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
+		"replication.factor":                  "1",
+		"emit.offset-syncs.enabled":           "false",
+		"refresh.topics.enabled":              "true",
+		"refresh.topics.interval.seconds":     "60",
+		"sync.topic.configs.enabled":          "false",
+		"sync.topic.acls.enabled":             "false",
+		"source.consumer.auto.offset.reset":   "earliest",
+		"source.consumer.isolation.level":     "read_uncommitted",
+		"source.consumer.metadata.max.age.ms": "2000",
+		"key.converter":                       bytes,
+		"value.converter":                     bytes,
+		"header.converter":                    bytes,
+		"errors.tolerance":                    "none",
+		"source.admin.default.api.timeout.ms": "20000",
+	}
+}
+
+// stop leaves the stage as the scenario found it, apart from its topics.
+func (w *world) stop(ctx context.Context) {
+	if _, err := w.connect.Connector(ctx, w.connector); err != nil {
+		return
+	}
+	for _, act := range []func(context.Context, string) error{w.connect.Stop, w.connect.ResetOffsets, w.connect.Delete} {
+		if err := act(ctx, w.connector); err != nil {
+			w.log("clean up connector %s: %v", w.connector, err)
+		}
+	}
+}
+
+// check is what a scenario expects; its error names what was seen.
+func check(ok bool, format string, args ...any) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}

@@ -1,0 +1,161 @@
+package flinkmm2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
+)
+
+// PlanRequest is what a plan is made from, beside what the clusters and the
+// worker say.
+type PlanRequest struct {
+	// Snapshot says where the old job stood.
+	Snapshot *flinkstate.Snapshot
+	// Source chooses one of its sources, by operator id, uid or name. Empty is
+	// enough when there is one.
+	Source string
+	// Attestations are what a person states of the old job.
+	Attestations offsetmap.Attestations
+	// Acceptances let findings through, each by name.
+	Acceptances []offsetmap.Acceptance
+	// Earlier are the plans of earlier waves under the same connector, whose
+	// partitions Connect holds too.
+	Earlier []*offsetmap.Plan
+}
+
+// Preflight runs every check and decides every partition, and writes nothing.
+// Findings that block are in the report, not in the error.
+func (m *Migration) Preflight(ctx context.Context, req PlanRequest) (preflight.Report, error) {
+	_, _, report, err := m.preflight(ctx, req)
+	return report, err
+}
+
+// MakePlan decides every partition, runs every check, and seals the outcome.
+// What blocks is an *offsetmap.BlockedError that lists every finding, and then
+// there is no plan. The connector must exist, STOPPED: its stored offsets are
+// the plan's backup.
+//
+// The plan stands in the journal before MakePlan returns it. Nothing is written
+// to Connect or Kafka.
+func (m *Migration) MakePlan(ctx context.Context, req PlanRequest) (*offsetmap.Plan, error) {
+	source, facts, report, err := m.preflight(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	if err := report.Err(); err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	body, err := m.body(req, source, facts, report)
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	plan, err := offsetmap.Seal(body)
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	if err := m.journal(ctx, Entry{Act: actPlan, Phase: Ended, Plan: plan.Digest, Detail: fmt.Sprintf("%d partitions", len(plan.Body.Rows))}); err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	return plan, nil
+}
+
+func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.Source, preflight.Facts, preflight.Report, error) {
+	var none preflight.Report
+	if req.Snapshot == nil {
+		return flinkstate.Source{}, preflight.Facts{}, none, errors.New("no snapshot was given")
+	}
+	source, err := req.Snapshot.Source(req.Source)
+	if err != nil {
+		return source, preflight.Facts{}, none, err
+	}
+	topics := m.cfg.Topics
+	if len(topics) == 0 {
+		for _, p := range source.Partitions {
+			topics = append(topics, p.Topic)
+		}
+	}
+	facts := m.probe(topics).Observe(ctx)
+	if err := ctx.Err(); err != nil {
+		return source, facts, none, err
+	}
+	return source, facts, preflight.Judge(facts, preflight.Question{
+		Origin:       offsetmap.FromSavepoint,
+		Positions:    source.Partitions,
+		Warnings:     req.Snapshot.Warnings,
+		Attestations: req.Attestations,
+		Acceptances:  req.Acceptances,
+		Earlier:      earlier(req.Earlier),
+	}, m.checks...), nil
+}
+
+func earlier(plans []*offsetmap.Plan) []offsetmap.EarlierPlan {
+	var out []offsetmap.EarlierPlan
+	for _, p := range plans {
+		e := offsetmap.EarlierPlan{Digest: p.Digest}
+		for _, r := range p.Body.Rows {
+			e.Partitions = append(e.Partitions, r.TopicPartition)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// body fills the plan with what was observed. A fact that is missing here has
+// blocked in the report already, so it is an error and not a value.
+func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.Facts, report preflight.Report) (offsetmap.Body, error) {
+	from, known := f.Source.Get()
+	to, known2 := f.Target.Get()
+	worker, known3 := f.Worker.Get()
+	connector, known4 := f.Connector.Get()
+	reached, known5 := f.ProducerReached.Get()
+	plugins, known6 := f.Plugins.Get()
+	if !known || !known2 || !known3 || !known4 || !known5 || !known6 {
+		return offsetmap.Body{}, fmt.Errorf("%w: not all facts of a plan are known", ErrOutcomeUnknown)
+	}
+	digest, err := offsetmap.ConfigDigest(connector.Config)
+	if err != nil {
+		return offsetmap.Body{}, err
+	}
+	snapshot := &offsetmap.Savepoint{
+		Location: req.Snapshot.Location, MetadataVersion: req.Snapshot.MetadataVersion, CheckpointID: req.Snapshot.CheckpointID,
+		OperatorID: source.OperatorID, UID: source.UID,
+	}
+	for _, file := range req.Snapshot.Files {
+		snapshot.Files = append(snapshot.Files, offsetmap.File{Name: file.Name, SHA256: file.SHA256})
+	}
+	lifetime := m.lifetime
+	if lifetime == 0 {
+		lifetime = offsetmap.DefaultLifetime
+	}
+	return offsetmap.Body{
+		Tool:      offsetmap.Tool{Name: m.toolName, Version: m.toolVersion},
+		CreatedAt: offsetmap.At(f.At), ExpiresAt: offsetmap.At(f.At.Add(lifetime)),
+		Source: offsetmap.Cluster{ID: from.ClusterID}, Target: offsetmap.Cluster{ID: to.ClusterID},
+		Connector: offsetmap.Connector{Name: m.cfg.Connector, SourceAlias: connector.Config["source.cluster.alias"], Config: digest},
+		Worker: offsetmap.Worker{
+			Version: worker.Version.String(), Commit: worker.Commit, ClusterID: worker.KafkaClusterID,
+			PluginVersion: pluginVersion(plugins, connector.Config["connector.class"]), ProducerClusterID: reached,
+		},
+		Savepoint:    snapshot,
+		Isolation:    req.Attestations.Isolation.Value,
+		Attestations: req.Attestations,
+		Acceptances:  req.Acceptances,
+		Findings:     report.Findings,
+		Earlier:      earlier(req.Earlier),
+		Rows:         report.Rows,
+	}, nil
+}
+
+func pluginVersion(plugins []connectrest.PluginInfo, class string) string {
+	i := slices.IndexFunc(plugins, func(p connectrest.PluginInfo) bool { return p.Class == class })
+	if i < 0 {
+		return ""
+	}
+	return plugins[i].Version
+}

@@ -1,0 +1,177 @@
+package flinkmm2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os/user"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/preflight"
+)
+
+// Cluster is one Kafka cluster: an admin client for its facts, and the options
+// of a client that can read its records.
+type Cluster struct {
+	Admin Admin
+	// Options connect to the same cluster: seed brokers, TLS, SASL, dialer.
+	// Watch reads records with them; it adds the partitions, the offsets and the
+	// isolation level itself.
+	Options []kgo.Opt
+}
+
+// Admin is the part of a Kafka admin client that a migration needs.
+// *kadm.Client satisfies it.
+type Admin interface {
+	preflight.Admin
+	DescribeTopicConfigs(ctx context.Context, topics ...string) (kadm.ResourceConfigs, error)
+}
+
+// Connect is the part of a Connect REST client that a migration needs.
+// *connectrest.Client satisfies it.
+type Connect interface {
+	preflight.Connect
+	Create(ctx context.Context, req connectrest.CreateRequest) (connectrest.ConnectorInfo, error)
+	AwaitStopped(ctx context.Context, name string) (connectrest.Status, error)
+	AwaitOffsets(ctx context.Context, name string, want func([]connectrest.Offset) error, within time.Duration) ([]connectrest.Offset, error)
+	AlterOffsets(ctx context.Context, name string, offsets []connectrest.Offset) error
+	Stop(ctx context.Context, name string) error
+	Resume(ctx context.Context, name string) error
+	Delete(ctx context.Context, name string) error
+}
+
+// Config says which clusters, which worker and which connector a migration is
+// about.
+type Config struct {
+	Source  Cluster
+	Target  Cluster
+	Connect Connect
+
+	// Connector is the connector's name: the namespace of its stored offsets.
+	Connector string
+	// ConnectorConfig is what Create creates it with. The other steps read the
+	// config from the worker and do not need this one.
+	ConnectorConfig connectrest.Config
+
+	// Topics are the source topics of the migration. Empty means those that the
+	// old job's state names.
+	Topics []string
+
+	// Journal keeps what was done. It is required, and lies beside the plan.
+	Journal Journal
+}
+
+// Migration joins the steps that carry a stopped Flink job's progress to
+// MirrorMaker 2: Create, MakePlan, Apply, Verify, Start, Watch, Rollback.
+//
+// Each step can be run again. A Migration holds no state of the migration
+// itself: what a step decides, it decides from what it sees at that moment.
+type Migration struct {
+	cfg Config
+
+	log          *slog.Logger
+	now          func() time.Time
+	sleep        func(context.Context, time.Duration) error
+	by           string
+	toolName     string
+	toolVersion  string
+	lifetime     time.Duration
+	flushTimeout time.Duration
+	readBack     time.Duration
+	stopWait     time.Duration
+	producer     preflight.Resolver
+	source       preflight.Resolver
+	checks       []preflight.Check
+}
+
+// New returns a migration over the parts of cfg.
+func New(cfg Config, opts ...Option) (*Migration, error) {
+	var errs []error
+	missing := func(absent bool, what string) {
+		if absent {
+			errs = append(errs, errors.New("no "+what))
+		}
+	}
+	missing(cfg.Source.Admin == nil, "source admin client")
+	missing(cfg.Target.Admin == nil, "target admin client")
+	missing(cfg.Connect == nil, "Connect client")
+	missing(cfg.Journal == nil, "journal")
+	if err := connectrest.CheckName(cfg.Connector); err != nil {
+		errs = append(errs, err)
+	}
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("new migration: %w", errors.Join(errs...))
+	}
+	m := &Migration{
+		cfg:          cfg,
+		log:          slog.New(slog.DiscardHandler),
+		now:          time.Now,
+		sleep:        sleep,
+		by:           osUser(),
+		toolName:     "flinkmm2",
+		toolVersion:  "devel",
+		lifetime:     0,
+		flushTimeout: 30 * time.Second,
+		readBack:     time.Minute,
+		stopWait:     2 * time.Minute,
+		producer:     preflight.ReachedBy("producer.override.bootstrap.servers", cfg.Target.Options...),
+		source:       preflight.ReachedBy("source.cluster.bootstrap.servers", cfg.Source.Options...),
+	}
+	for _, o := range opts {
+		o(m)
+	}
+	return m, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func osUser() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "unknown"
+}
+
+// journal appends an entry with what all entries have.
+func (m *Migration) journal(ctx context.Context, e Entry) error {
+	e.At, e.Connector, e.By = m.now().UTC(), m.cfg.Connector, m.by
+	return m.cfg.Journal.Append(ctx, e)
+}
+
+// act writes the intent to the journal, does the act, and writes how it ended.
+// An act whose outcome is unknown stays open in the journal as that.
+func (m *Migration) act(ctx context.Context, name, plan, detail string, do func(context.Context) error) error {
+	if err := m.journal(ctx, Entry{Act: name, Phase: Begin, Plan: plan, Detail: detail}); err != nil {
+		return err
+	}
+	m.log.InfoContext(ctx, name, "connector", m.cfg.Connector, "plan", plan, "detail", detail)
+	err := do(ctx)
+	end := Entry{Act: name, Phase: Ended, Plan: plan}
+	if err != nil {
+		end.Phase, end.Detail = Failed, err.Error()
+		if unclear(err) {
+			end.Phase = Unclear
+		}
+	}
+	// The outcome is written even when the caller has given up: it happened.
+	return errors.Join(err, m.journal(context.WithoutCancel(ctx), end))
+}
+
+func unclear(err error) bool {
+	return errors.Is(err, ErrOutcomeUnknown) || errors.Is(err, connectrest.ErrOutcomeUnknown) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

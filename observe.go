@@ -1,0 +1,150 @@
+package flinkmm2
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/internal/engine"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
+)
+
+type (
+	offsetsByPartition  = map[offsetmap.TopicPartition]offsetmap.SourceOffset
+	endsByPartition     = map[offsetmap.TopicPartition]offsetmap.NextOffset
+	measuredByPartition = map[offsetmap.TopicPartition]offsetmap.Measured
+)
+
+// probe looks at everything that a migration of the topics is about.
+func (m *Migration) probe(topics []string) preflight.Probe {
+	return preflight.Probe{
+		Source: m.cfg.Source.Admin, Target: m.cfg.Target.Admin, Connect: m.cfg.Connect,
+		Connector: m.cfg.Connector, Topics: topics,
+		ResolveProducer: m.producer, ResolveSource: m.source, Now: m.now,
+	}
+}
+
+// observer looks at the world for the engine. It remembers one thing only: for
+// how long what it saw has stood still.
+type observer struct {
+	m    *Migration
+	plan *offsetmap.Plan
+
+	since  time.Time
+	stored offsetsByPartition
+	ends   endsByPartition
+}
+
+// look observes everything once, freshly. It never fails: what could not be
+// found out is an unknown fact, with the reason.
+func (o *observer) look(ctx context.Context) engine.Observed {
+	targetOf := map[string]string{}
+	for _, r := range o.plan.Body.Rows {
+		targetOf[r.Topic] = r.TargetTopic
+	}
+	facts := o.m.probe(slices.Sorted(maps.Keys(targetOf))).Observe(ctx)
+	clusterID := func(c preflight.Cluster) (string, error) { return c.ClusterID, nil }
+	seen := engine.Observed{
+		Now:        facts.At,
+		SourceID:   mapFact(facts.Source, clusterID),
+		TargetID:   mapFact(facts.Target, clusterID),
+		ProducerID: facts.ProducerReached,
+		Connector: mapFact(facts.Status, func(s connectrest.Status) (engine.Connector, error) {
+			return engine.Connector{State: string(s.Connector.State), Tasks: len(s.Tasks)}, nil
+		}),
+		Config: mapFact(facts.Connector, func(c connectrest.ConnectorInfo) (string, error) {
+			return offsetmap.ConfigDigest(c.Config)
+		}),
+		Stored: mapFact(facts.Stored, func(all []connectrest.Offset) (engine.Stored, error) {
+			return mirrorOffsets(o.plan.Body.Connector.SourceAlias, all)
+		}),
+		Active:  facts.Active,
+		History: o.m.history(ctx, o.plan.Digest),
+		Measured: mapFact(facts.Source, func(c preflight.Cluster) (measuredByPartition, error) {
+			return measured(c, facts, targetOf)
+		}),
+	}
+	seen.Settled = o.settled(seen)
+	return seen
+}
+
+// measured joins what was measured of every partition of the topics. A bound
+// that was not measured is none, which the engine refuses where it needs it; a
+// topic that could not be read, other than one that does not exist, makes the
+// whole unknown.
+func measured(source preflight.Cluster, f preflight.Facts, targetOf map[string]string) (measuredByPartition, error) {
+	all := measuredByPartition{}
+	for name, target := range targetOf {
+		t, ok := source.Topics[name]
+		if !ok || t.Missing() {
+			continue
+		}
+		if t.Err != nil {
+			return nil, fmt.Errorf("topic %s: %w", name, t.Err)
+		}
+		for _, p := range t.Partitions {
+			tp := offsetmap.TopicPartition{Topic: name, Partition: p}
+			all[tp] = offsetmap.Measured{
+				TopicPartition: tp, TopicID: t.ID, Range: f.Ranges[tp], TargetTopic: target,
+				TargetEnd: f.TargetEnds[offsetmap.TopicPartition{Topic: target, Partition: p}],
+			}
+		}
+	}
+	return all, nil
+}
+
+// settled reports whether no task is left and neither the stored offsets nor
+// the target's ends have moved for longer than the worker's flush timeout: a
+// task that was abandoned may commit until then (WorkerSourceTask,
+// offset.flush.timeout.ms).
+func (o *observer) settled(seen engine.Observed) bool {
+	c, ok := seen.Connector.Get()
+	stored, read := seen.Stored.Get()
+	measured, known := seen.Measured.Get()
+	if !ok || !read || !known || c.State != string(connectrest.StateStopped) || c.Tasks > 0 {
+		o.stored = nil
+		return false
+	}
+	ends := make(endsByPartition, len(measured))
+	for tp, m := range measured {
+		ends[tp] = m.TargetEnd
+	}
+	if o.stored == nil || !maps.Equal(o.stored, stored.Offsets) || !maps.Equal(o.ends, ends) {
+		o.since, o.stored, o.ends = seen.Now, stored.Offsets, ends
+		return false
+	}
+	return seen.Now.Sub(o.since) > o.m.flushTimeout
+}
+
+// mirrorOffsets parts what Connect holds into the offsets of the alias and
+// everything else.
+func mirrorOffsets(alias string, all []connectrest.Offset) (engine.Stored, error) {
+	view, err := connectrest.MirrorSourceOffsets(alias, all)
+	if err != nil {
+		return engine.Stored{}, err
+	}
+	s := engine.Stored{Offsets: view.Stored}
+	for _, f := range view.Foreign {
+		s.Foreign = append(s.Foreign, f.String())
+	}
+	return s, nil
+}
+
+func mapFact[A, B any](f offsetmap.Fact[A], to func(A) (B, error)) offsetmap.Fact[B] {
+	v, ok := f.Get()
+	switch {
+	case f.IsAbsent():
+		return offsetmap.Absent[B]()
+	case !ok:
+		return offsetmap.NotKnown[B](f.Err())
+	}
+	out, err := to(v)
+	if err != nil {
+		return offsetmap.NotKnown[B](err)
+	}
+	return offsetmap.Known(out)
+}

@@ -1,0 +1,70 @@
+package flinkmm2
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/preflight"
+)
+
+// Option changes how a Migration works.
+type Option func(*Migration)
+
+// WithLogger gives the logger for what the steps do.
+// By default, nothing is logged.
+func WithLogger(l *slog.Logger) Option { return func(m *Migration) { m.log = l } }
+
+// WithActor says who acts, for the journal.
+// By default, it is the name of the operating system's user.
+func WithActor(by string) Option { return func(m *Migration) { m.by = by } }
+
+// WithTool names the program and its version in plans.
+// By default, "flinkmm2" and "devel".
+func WithTool(name, version string) Option {
+	return func(m *Migration) { m.toolName, m.toolVersion = name, version }
+}
+
+// WithLifetime says how long a plan may be applied and started.
+// By default, offsetmap.DefaultLifetime.
+func WithLifetime(d time.Duration) Option { return func(m *Migration) { m.lifetime = d } }
+
+// WithFlushTimeout says how long a task that was stopped may still commit an
+// offset: the worker's offset.flush.timeout.ms, which its REST API does not
+// show. Where the connector may have run, offsets count as settled only when
+// they have not moved for longer than this.
+// By default, 30 seconds.
+func WithFlushTimeout(d time.Duration) Option { return func(m *Migration) { m.flushTimeout = d } }
+
+// WithReadBackTimeout says how long a read-back is repeated until it equals
+// what was written; a worker's first answer may be short.
+// By default, one minute.
+func WithReadBackTimeout(d time.Duration) Option { return func(m *Migration) { m.readBack = d } }
+
+// WithStopTimeout says how long to wait until a stopped connector has no task
+// left.
+// By default, two minutes.
+func WithStopTimeout(d time.Duration) Option { return func(m *Migration) { m.stopWait = d } }
+
+// WithProducerResolver says how to find the cluster behind the connector's
+// producer.override.bootstrap.servers.
+// By default, it is asked with the options of Config.Target.
+func WithProducerResolver(r preflight.Resolver) Option { return func(m *Migration) { m.producer = r } }
+
+// WithSourceResolver says how to find the cluster behind the connector's
+// source.cluster.bootstrap.servers, which may be addresses that only the worker
+// can reach. With nil, the check is not made, and blocks until it is accepted.
+// By default, it is asked with the options of Config.Source.
+func WithSourceResolver(r preflight.Resolver) Option { return func(m *Migration) { m.source = r } }
+
+// WithChecks adds checks of the user's own to those of package preflight.
+// By default, there are none.
+func WithChecks(checks ...preflight.Check) Option {
+	return func(m *Migration) { m.checks = append(m.checks, checks...) }
+}
+
+// WithClock replaces the clock and the way to wait, for tests.
+// By default, the time package's.
+func WithClock(now func() time.Time, sleep func(context.Context, time.Duration) error) Option {
+	return func(m *Migration) { m.now, m.sleep = now, sleep }
+}

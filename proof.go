@@ -1,0 +1,108 @@
+package flinkmm2
+
+import (
+	"encoding/json"
+
+	"github.com/flinkmm2/flinkmm2/internal/proof"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// ProofKind is the kind of a Proof file.
+const ProofKind = "Proof"
+
+// Proof says, for every partition of a plan, how the target compares with the
+// source from C on. It holds no record contents.
+type Proof struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	CreatedAt  offsetmap.Time `json:"createdAt"`
+	Plan       string         `json:"plan"` // digest
+	Connector  string         `json:"connector"`
+	// Outcome is "proven", "failed", "not-proven", "no-progress" or
+	// "nothing-to-copy".
+	Outcome string `json:"outcome"`
+	ProofCounts
+	// Lost counts the offsets that a person accepted to lose when the plan was
+	// made. They are before C, so the comparison knows nothing of them.
+	Lost       int64            `json:"lost"`
+	Partitions []PartitionProof `json:"partitions"` // sorted
+}
+
+// ProofCounts counts records.
+type ProofCounts struct {
+	Records    int64 `json:"records"`    // readable source records from C to the end, which the target must have
+	Copied     int64 `json:"copied"`     // those of them that it has
+	Missing    int64 `json:"missing"`    // passed over: later ones are there
+	Altered    int64 `json:"altered"`    // a record stands in their place that differs
+	OutOfOrder int64 `json:"outOfOrder"` // there, behind one that follows them
+	Early      int64 `json:"early"`      // target records from before C
+	Pending    int64 `json:"pending"`    // not there yet
+	Unprovable int64 `json:"unprovable"` // retention or compaction may have taken them
+	Repeated   int64 `json:"repeated"`   // target records that it already had: at-least-once
+	Foreign    int64 `json:"foreign"`    // target records of other writers
+}
+
+// PartitionProof is the proof of one partition.
+type PartitionProof struct {
+	offsetmap.TopicPartition
+	TargetTopic string               `json:"targetTopic"`
+	Next        offsetmap.NextOffset `json:"next"` // C
+	End         offsetmap.NextOffset `json:"end"`  // the source's end when the watch began: what is proven reaches to here
+	// First is the offset of the first source record that the target has, null
+	// when it has none yet.
+	First   offsetmap.NextOffset `json:"first"`
+	Outcome string               `json:"outcome"`
+	Reason  string               `json:"reason,omitempty"`
+	Lag     int64                `json:"lag"` // readable source records that the target has not reached
+	ProofCounts
+	Lost     int64          `json:"lost"`
+	Examples []ProofExample `json:"examples,omitempty"`
+}
+
+// ProofExample names one record that is not as it must be, by its offsets.
+type ProofExample struct {
+	Fault   string               `json:"fault"`
+	Source  offsetmap.NextOffset `json:"source"` // null when it is none of the source's
+	Target  offsetmap.NextOffset `json:"target"` // null when it is not there
+	Differs []string             `json:"differs,omitempty"`
+}
+
+// Encode returns the proof as a file.
+func (p *Proof) Encode() ([]byte, error) {
+	out, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(out, '\n'), nil
+}
+
+func countsOf(c proof.Counts) ProofCounts {
+	return ProofCounts{
+		Records: c.Source, Copied: c.Copied, Missing: c.Missing, Altered: c.Altered, OutOfOrder: c.OutOfOrder,
+		Early: c.Early, Pending: c.Pending, Unprovable: c.Unprovable, Repeated: c.Repeated, Foreign: c.Foreign,
+	}
+}
+
+// proofOf makes the file of a report.
+func proofOf(plan *offsetmap.Plan, r proof.Report) *Proof {
+	p := &Proof{
+		APIVersion: offsetmap.APIVersion, Kind: ProofKind, Plan: plan.Digest, Connector: plan.Body.Connector.Name,
+		Outcome: string(r.Outcome), ProofCounts: countsOf(r.Total), Partitions: make([]PartitionProof, 0, len(r.Partitions)),
+	}
+	lost := map[offsetmap.TopicPartition]int64{}
+	for _, row := range plan.Body.Rows {
+		lost[row.TopicPartition] = row.Lost
+		p.Lost += row.Lost
+	}
+	for _, one := range r.Partitions {
+		part := PartitionProof{
+			TopicPartition: one.Source, TargetTopic: one.Target.Topic, Next: one.Next, End: one.End, First: one.First.Source,
+			Outcome: string(one.Outcome), Reason: one.Reason, Lag: one.Lag, ProofCounts: countsOf(one.Counts), Lost: lost[one.Source],
+		}
+		for _, e := range one.Examples {
+			part.Examples = append(part.Examples, ProofExample{Fault: string(e.Fault), Source: e.Source, Target: e.Target, Differs: e.Differs})
+		}
+		p.Partitions = append(p.Partitions, part)
+	}
+	return p
+}

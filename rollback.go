@@ -1,0 +1,108 @@
+package flinkmm2
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/flinkmm2/flinkmm2/internal/engine"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// RolledBack is the outcome of Rollback.
+type RolledBack struct {
+	Digest string `json:"digest"`
+	// Started says which way was gone. False: the connector never ran; Connect's
+	// offsets are as they were before, and Flink goes on from its savepoint.
+	// True: it ran; it is STOPPED, and Flink goes on from Boundary.
+	Started  bool                       `json:"started"`
+	Restored []offsetmap.TopicPartition `json:"restored"` // sorted; put back as they were
+	Deleted  bool                       `json:"deleted"`  // the connector, which this migration had created
+	Boundary *Boundary                  `json:"boundary"` // null unless Started
+}
+
+// BoundaryKind is the kind of a Boundary file.
+const BoundaryKind = "Boundary"
+
+// Boundary says where Flink goes on after MirrorMaker 2 has run: for each
+// partition C' = M + 1. It is a file of its own, since whoever brings Flink back
+// needs it without this package.
+type Boundary struct {
+	APIVersion string              `json:"apiVersion"`
+	Kind       string              `json:"kind"`
+	CreatedAt  offsetmap.Time      `json:"createdAt"`
+	Plan       string              `json:"plan"` // digest
+	SourceID   string              `json:"sourceClusterId"`
+	Connector  string              `json:"connector"`
+	Partitions []offsetmap.Reverse `json:"partitions"` // sorted
+}
+
+// Encode returns the boundary as a file.
+func (b *Boundary) Encode() ([]byte, error) {
+	out, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(out, '\n'), nil
+}
+
+// Rollback goes back, all the way or not at all.
+//
+// Before the start (no resume in the journal, and nothing that says otherwise)
+// it puts Connect's offsets back as they were when the plan was made, absent
+// ones absent, reads that back, and deletes the connector if this migration
+// created it. Flink then restores its savepoint.
+//
+// After the start it stops the connector, waits until no task is left and
+// nothing has moved for longer than the worker's flush timeout, and returns the
+// boundary C' = M + 1 of every partition. The connector stays, STOPPED. Connect's
+// offsets may lag what was copied by up to one flush, so going on at C' may
+// repeat records and never loses one.
+//
+// Afterwards the plan can be neither applied nor started again: going forward
+// needs a new one.
+func (m *Migration) Rollback(ctx context.Context, plan *offsetmap.Plan) (*RolledBack, error) {
+	if err := m.journal(ctx, Entry{Act: actRollback, Phase: Begin, Plan: plan.Digest}); err != nil {
+		return nil, fmt.Errorf("rollback: %w", err)
+	}
+	out, err := m.rollback(ctx, plan)
+	end := Entry{Act: actRollback, Phase: Ended, Plan: plan.Digest}
+	if err != nil {
+		end.Phase, end.Detail = Failed, err.Error()
+	}
+	if jerr := m.journal(context.WithoutCancel(ctx), end); err == nil && jerr != nil {
+		return nil, fmt.Errorf("rollback: %w", jerr)
+	}
+	return out, err
+}
+
+func (m *Migration) rollback(ctx context.Context, plan *offsetmap.Plan) (*RolledBack, error) {
+	r, err := m.reach(ctx, engine.Rollback, plan)
+	if err != nil {
+		return nil, err
+	}
+	out := &RolledBack{Digest: plan.Digest, Restored: []offsetmap.TopicPartition{}}
+	for _, c := range r.written {
+		out.Restored = append(out.Restored, c.TopicPartition)
+	}
+	if r.last != engine.Reverse {
+		out.Deleted = r.seen.Connector.IsAbsent()
+		return out, nil
+	}
+	stored, _ := r.seen.Stored.Get()
+	measured, _ := r.seen.Measured.Get()
+	logs := make(map[offsetmap.TopicPartition]offsetmap.Range, len(measured))
+	for tp, one := range measured {
+		logs[tp] = one.Range
+	}
+	rows, findings := plan.Reverse(stored.Offsets, logs)
+	if err := offsetmap.Blocked(findings); err != nil {
+		return nil, fmt.Errorf("rollback: %w", err)
+	}
+	out.Started = true
+	out.Boundary = &Boundary{
+		APIVersion: offsetmap.APIVersion, Kind: BoundaryKind, CreatedAt: offsetmap.At(m.now()),
+		Plan: plan.Digest, SourceID: plan.Body.Source.ID, Connector: plan.Body.Connector.Name, Partitions: rows,
+	}
+	return out, nil
+}

@@ -1,0 +1,94 @@
+package flinkmm2
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/internal/engine"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// startWait is how long a resumed connector may take to show its tasks. Seen:
+// a fifth of a second; with an unreachable source, 16 seconds and then no task.
+const startWait = time.Minute
+
+// Started is the outcome of Start.
+type Started struct {
+	Digest string `json:"digest"`
+	Tasks  int    `json:"tasks"`
+}
+
+// Start resumes the connector, on a person's word. Directly before it, ranges,
+// topic ids, partition sets, stored offsets, config and tasks must all equal
+// the plan, and the target's ends are recorded durably, once per plan; Watch
+// proves from there. Nothing else in this package ever resumes a connector.
+//
+// Start returns when the connector is RUNNING and has tasks. That proves
+// nothing yet: see Watch. A connector that runs without a task, or with a task
+// that failed, is an ErrNoProgress.
+func (m *Migration) Start(ctx context.Context, plan *offsetmap.Plan, approval Approval) (*Started, error) {
+	if err := approval.check(plan); err != nil {
+		return nil, fmt.Errorf("start: %w", err)
+	}
+	if _, err := m.reach(ctx, engine.Start, plan); err != nil {
+		return nil, err
+	}
+	status, err := m.awaitRunning(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("start: %w", err)
+	}
+	return &Started{Digest: plan.Digest, Tasks: len(status.Tasks)}, nil
+}
+
+// awaitRunning waits until the connector is RUNNING with every task RUNNING.
+func (m *Migration) awaitRunning(ctx context.Context) (connectrest.Status, error) {
+	const pause = 200 * time.Millisecond
+	deadline := m.now().Add(startWait)
+	for {
+		status, err := m.cfg.Connect.Status(ctx, m.cfg.Connector)
+		if err == nil && running(status) {
+			return status, nil
+		}
+		if trace := failure(status); err == nil && trace != "" {
+			return status, fmt.Errorf("%w: %s", ErrNoProgress, trace)
+		}
+		if !m.now().Before(deadline) {
+			if err != nil {
+				return status, err
+			}
+			return status, fmt.Errorf("%w: connector %s is %s with %d tasks, %s after its resume", ErrNoProgress, m.cfg.Connector, status.Connector.State, len(status.Tasks), startWait)
+		}
+		if err := m.sleep(ctx, pause); err != nil {
+			return status, err
+		}
+	}
+}
+
+func running(s connectrest.Status) bool {
+	for _, t := range s.Tasks {
+		if t.State != connectrest.StateRunning {
+			return false
+		}
+	}
+	return s.Connector.State == connectrest.StateRunning && len(s.Tasks) > 0
+}
+
+// failure returns the first line of the trace of what FAILED, or nothing.
+func failure(s connectrest.Status) string {
+	first := func(what, trace string) string {
+		line, _, _ := strings.Cut(trace, "\n")
+		return what + " FAILED: " + line
+	}
+	if s.Connector.State == connectrest.StateFailed {
+		return first("the connector", s.Connector.Trace)
+	}
+	for _, t := range s.Tasks {
+		if t.State == connectrest.StateFailed {
+			return first(fmt.Sprintf("task %d", t.ID), t.Trace)
+		}
+	}
+	return ""
+}

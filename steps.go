@@ -1,0 +1,158 @@
+package flinkmm2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/internal/engine"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// maxSteps bounds the acts towards one goal. A plan needs a handful; more means
+// that somebody works against it.
+const maxSteps = 24
+
+// maxWrites bounds one PATCH, so that it stays far inside the worker's fixed
+// 90 seconds.
+const maxWrites = 500
+
+// reached is where the way to a goal ended.
+type reached struct {
+	seen    engine.Observed // what the last decision was made from
+	last    engine.Act
+	written []engine.Change
+}
+
+// reach asks the engine for one act after the other, carries each out and
+// observes again, until the goal is reached or refused.
+func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan) (reached, error) {
+	var r reached
+	if plan.Body.Connector.Name != m.cfg.Connector {
+		return r, fmt.Errorf("%w: the plan is for connector %q, this migration for %q", ErrMoved, plan.Body.Connector.Name, m.cfg.Connector)
+	}
+	o := &observer{m: m, plan: plan}
+	for range maxSteps {
+		r.seen = o.look(ctx)
+		if err := ctx.Err(); err != nil {
+			return r, fmt.Errorf("%s: %w", goal, err)
+		}
+		d := engine.Next(goal, plan, r.seen)
+		if d.Refusal != nil {
+			return r, refused(goal, d.Refusal)
+		}
+		r.last = d.Act
+		m.log.DebugContext(ctx, "next act", "goal", goal, "act", d.Act, "writes", len(d.Writes))
+		var err error
+		switch d.Act {
+		case engine.Done, engine.Reverse:
+			return r, nil
+		case engine.AwaitTasks:
+			err = m.awaitStopped(ctx)
+		case engine.Settle:
+			err = m.sleep(ctx, m.flushTimeout+time.Second)
+		case engine.Write:
+			err = m.write(ctx, goal, plan, r.seen, d.Writes)
+			r.written = append(r.written, d.Writes...)
+		case engine.RecordStart:
+			err = m.recordStart(ctx, plan, r.seen)
+		case engine.Resume:
+			// The end of the way, whatever came of it: to look again and find the
+			// connector still STOPPED would mean to resume it twice.
+			if err := m.resume(ctx, plan); err != nil {
+				return r, fmt.Errorf("%s: %w", goal, err)
+			}
+			return r, nil
+		case engine.Stop:
+			err = m.act(ctx, actStop, plan.Digest, "", func(ctx context.Context) error { return m.cfg.Connect.Stop(ctx, m.cfg.Connector) })
+		case engine.Delete:
+			err = m.act(ctx, actDelete, plan.Digest, "", func(ctx context.Context) error { return m.cfg.Connect.Delete(ctx, m.cfg.Connector) })
+		}
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", goal, err)
+		}
+	}
+	return r, fmt.Errorf("%w: %s did not come to rest in %d acts: something else changes connector %s", ErrOutcomeUnknown, goal, maxSteps, m.cfg.Connector)
+}
+
+func (m *Migration) awaitStopped(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, m.stopWait)
+	defer cancel()
+	_, err := m.cfg.Connect.AwaitStopped(ctx, m.cfg.Connector)
+	return err
+}
+
+// write alters the stored offsets, part by part, and reads everything back
+// before it says that they are written.
+func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, seen engine.Observed, changes []engine.Change) error {
+	name := actWrite
+	if goal == engine.Rollback {
+		name = actRestore
+	}
+	before, _ := seen.Stored.Get()
+	want := maps.Clone(before.Offsets)
+	for _, c := range changes {
+		if v := c.Write.Result(); v.IsNone() {
+			delete(want, c.TopicPartition)
+		} else {
+			want[c.TopicPartition] = v
+		}
+	}
+	alias := plan.Body.Connector.SourceAlias
+	return m.act(ctx, name, plan.Digest, fmt.Sprintf("%d partitions", len(changes)), func(ctx context.Context) error {
+		for len(changes) > 0 {
+			n := min(len(changes), maxWrites)
+			part := make(map[offsetmap.TopicPartition]offsetmap.Write, n)
+			for _, c := range changes[:n] {
+				part[c.TopicPartition] = c.Write
+			}
+			changes = changes[n:]
+			entries, err := connectrest.MirrorSourceWrites(alias, part)
+			if err != nil {
+				return err
+			}
+			if err := m.cfg.Connect.AlterOffsets(ctx, m.cfg.Connector, entries); err != nil {
+				return err
+			}
+		}
+		_, err := m.cfg.Connect.AwaitOffsets(ctx, m.cfg.Connector, func(all []connectrest.Offset) error {
+			s, err := mirrorOffsets(alias, all)
+			switch {
+			case err != nil:
+				return err
+			case !maps.Equal(s.Offsets, want):
+				return fmt.Errorf("%d of %d offsets are as written", same(s.Offsets, want), len(want))
+			}
+			return nil
+		}, m.readBack)
+		return err
+	})
+}
+
+func same(a, b offsetsByPartition) (n int) {
+	for tp, v := range b {
+		if a[tp] == v {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *Migration) recordStart(ctx context.Context, plan *offsetmap.Plan, seen engine.Observed) error {
+	measured, ok := seen.Measured.Get()
+	if !ok {
+		return errors.New("the target's ends were not measured")
+	}
+	ends := make([]PartitionEnd, 0, len(plan.Body.Rows))
+	for _, r := range plan.Body.Rows {
+		ends = append(ends, PartitionEnd{TopicPartition: r.TopicPartition, End: measured[r.TopicPartition].TargetEnd})
+	}
+	return m.journal(ctx, Entry{Act: actStart, Phase: Ended, Plan: plan.Digest, Ends: ends})
+}
+
+func (m *Migration) resume(ctx context.Context, plan *offsetmap.Plan) error {
+	return m.act(ctx, actResume, plan.Digest, "", func(ctx context.Context) error { return m.cfg.Connect.Resume(ctx, m.cfg.Connector) })
+}

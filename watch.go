@@ -1,0 +1,163 @@
+package flinkmm2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/internal/fresh"
+	"github.com/flinkmm2/flinkmm2/internal/proof"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// WatchOptions says how to watch.
+type WatchOptions struct {
+	// Within bounds the whole watch. By default, ten minutes.
+	Within time.Duration
+	// Progress is called about once a second, from one goroutine. By default, not
+	// at all.
+	Progress func(WatchProgress)
+}
+
+// WatchProgress is how far a watch has come.
+type WatchProgress struct {
+	Partitions int // all of the plan
+	Decided    int // those that need no more reading
+	ProofCounts
+}
+
+const defaultWithin = 10 * time.Minute
+
+// Watch proves that the target has the source from C on. For every partition it
+// fixes the source's end as it is now, reads the source from C to there and the
+// target from the end that was recorded before the start, and compares the whole
+// sequences: which record came first, what is missing, repeated, altered or out
+// of order. It waits until everything is there, or until Within has passed.
+//
+// The error says what the proof does not show: ErrProofFailed, ErrNoProgress
+// (the connector runs and nothing comes), or ErrNotProven, which also stands for
+// a journal without a start record and for a migration with nothing to copy.
+// With each of them the Proof is returned as well, when one was made.
+func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOptions) (*Proof, error) {
+	h, ok := m.history(ctx, plan.Digest).Get()
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("watch: %w: the journal could not be read: %w", ErrNotProven, m.history(ctx, plan.Digest).Err())
+	case h.StartEnds == nil:
+		return nil, fmt.Errorf("watch: %w: the journal has no start record of plan %s, so nobody knows where the target ended before the start", ErrNotProven, plan.Digest)
+	}
+	partitions, err := m.toProve(ctx, plan, h.StartEnds)
+	if err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
+	}
+	within := o.Within
+	if within <= 0 {
+		within = defaultWithin
+	}
+	options := proof.Options{
+		Source:     proof.Cluster{Options: m.cfg.Source.Options, Isolation: plan.Body.Isolation, Admin: m.cfg.Source.Admin},
+		Target:     proof.Cluster{Options: m.cfg.Target.Options, Isolation: offsetmap.ReadCommitted, Admin: m.cfg.Target.Admin},
+		Partitions: partitions,
+		Bound:      within,
+	}
+	if o.Progress != nil {
+		options.Progress = func(p proof.Progress) {
+			o.Progress(WatchProgress{Partitions: p.Partitions, Decided: p.Decided, ProofCounts: countsOf(p.Counts)})
+		}
+	}
+	report, err := proof.Run(ctx, options)
+	if err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
+	}
+	out := proofOf(plan, report)
+	out.CreatedAt = offsetmap.At(m.now())
+	return out, m.verdict(ctx, out)
+}
+
+// toProve fixes what each partition is to be proven for. A topic that was
+// created again has no sequence to compare with.
+func (m *Migration) toProve(ctx context.Context, plan *offsetmap.Plan, recorded endsByPartition) ([]proof.Partition, error) {
+	names := map[string]bool{}
+	for _, r := range plan.Body.Rows {
+		names[r.Topic] = true
+	}
+	topics := slices.Sorted(maps.Keys(names))
+	source, err := fresh.Topics(ctx, m.cfg.Source.Admin, topics...)
+	if err != nil {
+		return nil, err
+	}
+	ranges, err := fresh.Ranges(ctx, m.cfg.Source.Admin, topics...)
+	var unmeasured *fresh.UnmeasuredError
+	if err != nil && !errors.As(err, &unmeasured) {
+		return nil, err
+	}
+	var moved []offsetmap.Finding
+	out := make([]proof.Partition, 0, len(plan.Body.Rows))
+	for _, r := range plan.Body.Rows {
+		block := func(check, format string, args ...any) {
+			moved = append(moved, offsetmap.Finding{Check: check, Severity: offsetmap.Block, Scope: r.String(), Acceptable: offsetmap.Never, Detail: fmt.Sprintf(format, args...)})
+		}
+		rg := ranges[r.TopicPartition]
+		end := rg.End
+		if plan.Body.Isolation == offsetmap.ReadCommitted {
+			end = rg.Stable
+		}
+		switch id := source.Topics[r.Topic].ID; {
+		case id != r.TopicID:
+			block("source/topic-recreated", "the topic's id is %s, the plan has %s: what was copied is gone from the source", id, r.TopicID)
+		case end.IsNone():
+			block("source/range-unknown", "the end could not be measured: %v", unmeasured.Reason(r.TopicPartition))
+		}
+		out = append(out, proof.Partition{
+			Source: r.TopicPartition, Next: r.Next, End: end,
+			Target:    offsetmap.TopicPartition{Topic: r.TargetTopic, Partition: r.Partition},
+			TargetEnd: recorded[r.TopicPartition],
+		})
+	}
+	if len(moved) > 0 {
+		return nil, &RefusedError{Act: "watch", Findings: moved, kind: ErrNotProven}
+	}
+	return out, nil
+}
+
+// verdict turns an outcome into the error that stands for it.
+func (m *Migration) verdict(ctx context.Context, p *Proof) error {
+	var kind error
+	switch proof.Outcome(p.Outcome) {
+	case proof.Proven:
+		return nil
+	case proof.Failed:
+		kind = ErrProofFailed
+	case proof.NoProgress:
+		kind = ErrNoProgress
+	case proof.NothingToCopy:
+		return fmt.Errorf("watch: %w: there is nothing to copy yet, so nothing is shown; watch again when the source has new records", ErrNotProven)
+	default:
+		kind = ErrNotProven
+	}
+	var b strings.Builder
+	for _, one := range p.Partitions {
+		if one.Outcome == string(proof.PartitionProven) || one.Outcome == string(proof.PartitionNothingToCopy) {
+			continue
+		}
+		fmt.Fprintf(&b, "\n  %s: %s", one.TopicPartition, one.Outcome)
+		if one.Reason != "" {
+			b.WriteString(": " + one.Reason)
+		}
+		for _, e := range one.Examples {
+			fmt.Fprintf(&b, "\n    %s: source offset %s, target offset %s", e.Fault, e.Source, e.Target)
+		}
+	}
+	if status, err := m.cfg.Connect.Status(ctx, m.cfg.Connector); err == nil {
+		if trace := failure(status); trace != "" {
+			b.WriteString("\n  " + trace)
+		} else if !running(status) {
+			fmt.Fprintf(&b, "\n  connector %s is %s with %d tasks", m.cfg.Connector, status.Connector.State, len(status.Tasks))
+		}
+	}
+	return fmt.Errorf("watch: %w:%s", kind, b.String())
+}
