@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -47,9 +48,12 @@ type Reporter struct {
 }
 
 func (r *Reporter) report(f offsetmap.Finding, format string, args []any) {
-	f.Check, f.Detail = r.check.ID, fmt.Sprintf(format, args...)
+	f.Check, f.Detail = r.check.ID, oneLine(fmt.Sprintf(format, args...))
 	r.findings = append(r.findings, f)
 }
+
+// oneLine keeps a detail on its line: joined errors have one each.
+func oneLine(s string) string { return strings.ReplaceAll(s, "\n", "; ") }
 
 // Block reports what nothing goes on with. The scope says what it is about: a
 // partition such as "orders-0", a topic, a key of the config, or "" for the

@@ -99,7 +99,7 @@ func offsetSyncs(c *Case, s settings, r *Reporter) {
 		r.Unmade(location, err)
 		return
 	case !strings.EqualFold(where, "target"):
-		r.Block(location, "MirrorMaker 2 %s writes offset-syncs to the %s", v, where)
+		r.Block(location, "MirrorMaker 2 %s writes offset-syncs to the %s (it does not know %s)", v, where, emit)
 		return
 	}
 	text, err := s.or(factor, "3")

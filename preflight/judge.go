@@ -147,7 +147,7 @@ func (f Facts) explain(findings []offsetmap.Finding) {
 			reason = f.unended.Reason(tp)
 		}
 		if reason != nil {
-			findings[i].Detail = fmt.Sprintf("%s: %v", found.Detail, reason)
+			findings[i].Detail = oneLine(fmt.Sprintf("%s: %v", found.Detail, reason))
 		}
 	}
 }

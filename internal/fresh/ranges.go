@@ -28,7 +28,14 @@ func (e *UnmeasuredError) Reason(tp offsetmap.TopicPartition) error {
 	if e == nil {
 		return nil
 	}
-	return errors.Join(e.Topics[tp.Topic], e.Partitions[tp])
+	switch topic, partition := e.Topics[tp.Topic], e.Partitions[tp]; {
+	case topic != nil && partition != nil:
+		return fmt.Errorf("%w; %w", topic, partition)
+	case topic != nil:
+		return topic
+	default:
+		return partition
+	}
 }
 
 // Error counts what was not measured and names the first reasons.

@@ -1,0 +1,86 @@
+package preflight_test
+
+import (
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
+)
+
+const savepoints = "../flinkstate/testdata/savepoints/"
+
+// read takes the warnings of a real savepoint or checkpoint.
+func read(dir string) breakage {
+	return func(l *lab) func() {
+		snapshot, err := flinkstate.ReadDir(savepoints + dir)
+		l.must(err)
+		l.question.Warnings = snapshot.Warnings
+		return func() {
+			sound, err := flinkstate.ReadDir(savepoints + "flink-1.20-stop-p2/savepoint")
+			l.must(err)
+			l.question.Warnings = sound.Warnings
+		}
+	}
+}
+
+// warned is for codes of which there is no savepoint of a real job.
+func warned(code flinkstate.WarningCode) breakage {
+	return func(l *lab) func() {
+		l.question.Warnings = []flinkstate.Warning{{Code: code, OperatorID: "cbc357ccb763df2852fee8c4fc7d55f2", Text: "found in the state"}}
+		return func() { l.question.Warnings = nil }
+	}
+}
+
+func flinkBreakages() map[string]breakage {
+	return map[string]breakage{
+		"flink/records-in-flight":      read("flink-1.20-unaligned-inflight/checkpoint/chk-1"),
+		"flink/source-finished":        read("flink-2.2-finished-source/savepoint"),
+		"flink/splits-finished":        read("flink-2.2-stopping-offsets/savepoint"),
+		"flink/splits-bounded":         read("flink-1.14-stopping-offsets/savepoint"),
+		"flink/operator-finished":      warned(flinkstate.OperatorFinished),
+		"flink/subtask-missing":        warned(flinkstate.SubtaskMissing),
+		"flink/subtasks-finished":      warned(flinkstate.SubtasksFinished),
+		"flink/discovery-not-finished": warned(flinkstate.DiscoveryNotFinished),
+		"flink/enumerator-missing":     warned(flinkstate.EnumeratorMissing),
+		"flink/source-unidentified":    warned(flinkstate.SourceUnidentified),
+		"flink/partitions-shared":      warned(flinkstate.PartitionsShared),
+		"flink/warning-unknown":        warned("of-a-later-version"),
+		"flink/unclean-stop": func(l *lab) func() {
+			l.question.Attestations.FlinkStopped.Value = offsetmap.Canceled
+			return func() { l.question.Attestations.FlinkStopped.Value = offsetmap.StoppedWithSavepoint }
+		},
+		"flink/group-only": func(l *lab) func() {
+			l.question.Origin = offsetmap.FromGroup
+			return func() {
+				l.question.Acceptances = []offsetmap.Acceptance{{Check: "flink/group-only", By: "ann", Reason: "compared the last records"}}
+			}
+		},
+	}
+}
+
+func attestBreakages() map[string]breakage {
+	missing := func(without func(a *offsetmap.Attestations)) breakage {
+		return func(l *lab) func() {
+			right := l.question.Attestations
+			without(&l.question.Attestations)
+			return func() { l.question.Attestations = right }
+		}
+	}
+	return map[string]breakage{
+		"attest/copy-only":        missing(func(a *offsetmap.Attestations) { a.CopyOnly = attest(false) }),
+		"attest/flink-stopped":    missing(func(a *offsetmap.Attestations) { a.FlinkStopped = nil }),
+		"attest/auto-restart-off": missing(func(a *offsetmap.Attestations) { a.AutoRestartOff = nil }),
+		"attest/sink-guarantee":   missing(func(a *offsetmap.Attestations) { a.SinkGuarantee = nil }),
+		"attest/sink-none":        missing(func(a *offsetmap.Attestations) { a.SinkGuarantee = attest(offsetmap.SinkNone) }),
+		"attest/isolation":        missing(func(a *offsetmap.Attestations) { a.Isolation = nil }),
+		"attest/rollback-window":  missing(func(a *offsetmap.Attestations) { a.RollbackWindow = attest("soon") }),
+		"attest/max-duplicates":   missing(func(a *offsetmap.Attestations) { a.MaxDuplicates = attest(int64(-1)) }),
+		"attest/checkpointing": func(l *lab) func() {
+			l.question.Origin = offsetmap.FromGroup
+			return func() { l.question.Attestations.Checkpointing = attest("1m") }
+		},
+		"plan/check-invalid": func(l *lab) func() {
+			l.checks = []preflight.Check{{ID: "config/isolation", Judge: func(*preflight.Case, *preflight.Reporter) {}}}
+			return func() { l.checks[0].ID = "ours/isolation" }
+		},
+	}
+}
