@@ -121,7 +121,8 @@ func describeTasks(tasks []TaskStatus, configured []TaskID) string {
 // neither in its status nor in its configuration, which is what a worker
 // demands before it alters offsets. It sends no stop, and waits until ctx ends:
 // give it a deadline. What it saw last is in the [*NotStoppedError]. A connector
-// that does not exist, or that cannot be read, ends the wait at once.
+// that does not exist, or an answer that waiting cannot mend, ends the wait at
+// once.
 //
 // A task that overran task.shutdown.graceful.timeout.ms may still commit an
 // offset after that, for up to offset.flush.timeout.ms: see

@@ -122,10 +122,14 @@ func (r CreateRequest) check() error {
 
 func (c *Client) create(ctx context.Context, req CreateRequest) (ConnectorInfo, error) {
 	var out ConnectorInfo
+	var needs feature
+	if req.InitialState != "" {
+		needs = featureInitialState
+	}
 	lost := false
 	err := c.settle(ctx, 2, request{
 		method: http.MethodPost, path: []string{"connectors"}, mode: write, connector: req.Name,
-		body: req, secrets: req.Config.secrets(), needs: featureInitialState,
+		body: req, secrets: req.Config.secrets(), needs: needs,
 		out: &out, valid: func() error { return out.check(req.Name) },
 	}, func(ctx context.Context) (err error) {
 		lost = true

@@ -51,7 +51,7 @@ var (
 	// ErrUnexpected: the answer is none that a Kafka Connect worker is known to
 	// give.
 	ErrUnexpected = errors.New("unexpected answer")
-	// ErrName: a name that no request can address. Nothing was sent.
+	// ErrName: a name that no request can address: see CheckName. Nothing was done.
 	ErrName = errors.New("name cannot be addressed")
 )
 

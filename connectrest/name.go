@@ -16,8 +16,8 @@ import (
 //   - it begins or ends with white space: the worker trims it on creation, and
 //     the trimmed name is another one;
 //   - it holds ";", or "%" before two hexadecimal digits: a worker that is not
-//     the leader forwards a write to the connector of another name (seen on 3.7
-//     and 4.3: "a;b" becomes "a", "50%25" becomes "50%");
+//     the leader forwards a write to the connector of another name (seen: "a;b"
+//     became "a" on 4.3.1, "50%25" became "50%" on 3.7.2);
 //   - it holds "{" or "}": such a worker fails, and so does the answer to the
 //     creation, though the connector is created;
 //   - it is not valid UTF-8.

@@ -56,7 +56,7 @@ type RetryPolicy struct {
 // Clock is the time by which a [Client] pauses and waits.
 type Clock interface {
 	Now() time.Time
-	// Sleep returns nil after d, or the cause of ctx's end as soon as it ends.
+	// Sleep returns nil after d, or ctx's error as soon as ctx ends.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 

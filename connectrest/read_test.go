@@ -2,6 +2,7 @@ package connectrest_test
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -188,6 +189,23 @@ func TestVersions(t *testing.T) {
 		same, err := connectrest.ParseVersion(tt.same)
 		if err != nil || v.Compare(same) != 0 || !v.AtLeast(tt.major, tt.minor) || v.AtLeast(tt.major, tt.minor+1) || v.AtLeast(tt.major+1, 0) || !v.AtLeast(tt.major-1, 99) {
 			t.Errorf("%q is not %d.%d, %s", tt.text, tt.major, tt.minor, tt.same)
+		}
+	}
+}
+
+func TestHeadersOfARequest(t *testing.T) {
+	var got http.Header
+	s := newScript(t).on("PATCH /connectors/mm2/offsets", func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header
+		status(200, `{}`)(w, r)
+	})
+	client := s.client(connectrest.WithUserAgent("runbook/1"), connectrest.WithBasicAuth("u", "p"))
+	if err := client.AlterOffsets(t.Context(), "mm2", []connectrest.Offset{{Partition: raw(`{}`), Offset: raw(`null`)}}); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{"User-Agent": "runbook/1", "Content-Type": "application/json", "Accept": "application/json", "Authorization": "Basic dTpw"} {
+		if got.Get(key) != want {
+			t.Errorf("%s is %q, want %q", key, got.Get(key), want)
 		}
 	}
 }
