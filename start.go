@@ -76,10 +76,15 @@ func running(s connectrest.Status) bool {
 	return s.Connector.State == connectrest.StateRunning && len(s.Tasks) > 0
 }
 
-// failure returns the first line of the trace of what FAILED, or nothing.
+// failure returns what FAILED and why, or nothing: the first line of the trace
+// and its last cause, which is the one that a person can mend.
 func failure(s connectrest.Status) string {
 	first := func(what, trace string) string {
-		line, _, _ := strings.Cut(trace, "\n")
+		line, rest, _ := strings.Cut(trace, "\n")
+		if _, cause, more := cutLast(rest, "Caused by: "); more {
+			cause, _, _ = strings.Cut(cause, "\n")
+			line += ": " + cause
+		}
 		return what + " FAILED: " + line
 	}
 	if s.Connector.State == connectrest.StateFailed {
@@ -91,4 +96,11 @@ func failure(s connectrest.Status) string {
 		}
 	}
 	return ""
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
 }

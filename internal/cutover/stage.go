@@ -131,7 +131,6 @@ func (w *world) config(topics []string) connectrest.Config {
 		"value.converter":                     bytes,
 		"header.converter":                    bytes,
 		"errors.tolerance":                    "none",
-		"source.admin.default.api.timeout.ms": "20000",
 	}
 }
 
