@@ -1,6 +1,7 @@
 package flinkmm2
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -57,12 +58,11 @@ func WritePlan(path string, p *offsetmap.Plan) error {
 
 // ReadPlan reads a plan file strictly; see offsetmap.ReadPlan.
 func ReadPlan(path string) (*offsetmap.Plan, error) {
-	f, err := os.Open(path)
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
-	defer f.Close()
-	p, err := offsetmap.ReadPlan(f)
+	p, err := offsetmap.ReadPlan(bytes.NewReader(raw))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -158,7 +158,7 @@ func (m *Migration) act(ctx context.Context, name, plan, detail string, do func(
 	if err := m.journal(ctx, Entry{Act: name, Phase: Begin, Plan: plan, Detail: detail}); err != nil {
 		return err
 	}
-	m.log.InfoContext(ctx, name, "connector", m.cfg.Connector, "plan", plan, "detail", detail)
+	m.log.InfoContext(ctx, "act", "name", name, "connector", m.cfg.Connector, "plan", plan, "detail", detail)
 	err := do(ctx)
 	end := Entry{Act: name, Phase: Ended, Plan: plan}
 	if err != nil {

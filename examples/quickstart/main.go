@@ -52,7 +52,7 @@ func run(ctx context.Context, drop string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	s, err := newStage(ctx, drop)
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ var jvm = lab.Shared{Options: lab.Options{
 func TestMain(m *testing.M) { os.Exit(jvm.Main(m).Run()) }
 
 func TestEmbedded(t *testing.T) {
+	t.Parallel()
 	stage, _ := embedded(t)
 	for _, s := range Scenarios() {
 		t.Run(s.Name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2"
@@ -164,7 +165,7 @@ func (w *world) visible(ctx context.Context, topics []string) (map[string]string
 		return nil, err
 	}
 	for tp, end := range ends {
-		out["the end of target "+tp.String()] = fmt.Sprint(end)
+		out["the end of target "+tp.String()] = strconv.FormatInt(end, 10)
 	}
 	status, err := w.connect.Status(ctx, w.connector)
 	if errors.Is(err, connectrest.ErrNotFound) {
