@@ -20,13 +20,15 @@ const maxPlan = 1 << 29
 //
 // ReadPlan does not look at the clock: an expired plan can still be watched
 // and rolled back. Apply and start call CheckExpiry.
-func ReadPlan(r io.Reader) (*Plan, error) {
+func ReadPlan(r io.Reader) (*Plan, error) { return readPlan(r, maxPlan) }
+
+func readPlan(r io.Reader, most int64) (*Plan, error) {
 	var raw bytes.Buffer
-	switch n, err := raw.ReadFrom(io.LimitReader(r, maxPlan+1)); {
+	switch n, err := raw.ReadFrom(io.LimitReader(r, most+1)); {
 	case err != nil:
 		return nil, fmt.Errorf("read plan: %w", err)
-	case n > maxPlan:
-		return nil, fmt.Errorf("%w: more than %d bytes", ErrPlan, maxPlan)
+	case n > most:
+		return nil, fmt.Errorf("%w: more than %d bytes", ErrPlan, most)
 	}
 	canonical, err := Canonical(raw.Bytes())
 	if err != nil {

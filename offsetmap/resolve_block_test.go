@@ -90,6 +90,9 @@ func TestInputThatContradictsItself(t *testing.T) {
 			"block source/no-partition  never", "block source/partition-missing orders-0 never",
 			"block source/partition-missing orders-1 never", "block source/partition-missing pay-0 never",
 		}},
+		"the first partition twice": {func(in *offsetmap.Input) { in.Measured = append(in.Measured, in.Measured[0]) }, []string{
+			"block plan/duplicate-partition orders-0 never",
+		}},
 		"no origin":         {func(in *offsetmap.Input) { in.Origin = "" }, []string{"block plan/origin-unknown  never"}},
 		"origin nothing":    {func(in *offsetmap.Input) { in.Origin = offsetmap.FromNothing }, []string{"block plan/origin-unknown  never"}},
 		"no isolation":      {func(in *offsetmap.Input) { in.Isolation = "" }, []string{"block plan/isolation-unknown  never"}},

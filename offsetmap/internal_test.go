@@ -3,6 +3,10 @@ package offsetmap
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -75,6 +79,23 @@ func TestPartsOfACanonicalTextAreTheValuesInIt(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestPlanThatNeverEndsIsRefused(t *testing.T) {
+	raw, err := os.ReadFile("testdata/plan.golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(len(raw))
+	if _, err := readPlan(bytes.NewReader(raw), size); err != nil {
+		t.Errorf("of %d bytes at most %d may be there: %v", size, size, err)
+	}
+	endless := io.MultiReader(bytes.NewReader(raw), strings.NewReader(strings.Repeat(" ", 1<<16)))
+	for _, r := range []io.Reader{bytes.NewReader(append(raw, '\n')), endless} {
+		if _, err := readPlan(r, size); !errors.Is(err, ErrPlan) || !strings.Contains(err.Error(), "more than") {
+			t.Errorf("got %v", err)
+		}
+	}
 }
 
 // TestDigestOfABodyIsTheDigestOfItsJSON: a body is hashed row by row, and that
