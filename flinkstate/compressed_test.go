@@ -169,6 +169,20 @@ func TestDamagedCompressedStateIsCorrupt(t *testing.T) {
 		}
 	}
 
+	three, _ := splits(3)
+	for name, write := range map[string]func(map[string][][]byte, ...string) ([]byte, []listState){
+		"the one before ends at":              compressedStream,
+		"bytes follow the last of 2 elements": unflushedStream,
+	} {
+		stream, states := write(map[string][][]byte{readerState: three}, readerState)
+		s := states[0]
+		s.offsets = []int64{s.offsets[0], s.offsets[2]} // one was lost
+		_, err := flinkstate.Read(oneSource(t, nil, handle(inline(stream), s)).fsys(nil), "sp")
+		if !errors.Is(err, flinkstate.ErrCorrupt) || !strings.Contains(err.Error(), name) {
+			t.Errorf("two offsets for three elements: got %v, want an ErrCorrupt that says %q", err, name)
+		}
+	}
+
 	unflushed, states := unflushedStream(map[string][][]byte{readerState: elements}, readerState)
 	for n, want := range map[int]string{1: "bytes follow the last of 1 elements", 3: "within element 2 of 3"} {
 		s := states[0]

@@ -126,6 +126,14 @@ func TestCorruptErrorsSayWhere(t *testing.T) {
 			j.operators = append(j.operators, j.operators[0])
 			return j.bytes()
 		}(), []string{"operators", testSource, "twice"}},
+		{"finished operator of Flink 1.10", func() []byte {
+			j := job{version: 2, operators: []jobOp{{id: testSource, parallelism: 1, fullyFinished: true}}}
+			return j.bytes()
+		}(), []string{testSource, "number of subtasks", "-1"}},
+		{"unknown split under a dynamic source's enumerator", func() []byte {
+			clusters := put(1, "stream", 1, "cluster-0", 1, "orders", "broker:9092")
+			return oneSource(t, enumerator(1, clusters, 1, 1, "cluster-0", sized(0)), reader(put(9, sized([]byte("?"))))).bytes()
+		}(), []string{testSource, "element 0", "version 9"}},
 		{"subtask twice", func() []byte {
 			j := oneSource(t, nil, reader(good), nil)
 			j.operators[0].subtasks[1].index = 0
@@ -281,6 +289,32 @@ func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
+}
+
+// The byte of an error is that of the file, not of the segment in it.
+func TestCorruptSegmentSaysWhereInTheFile(t *testing.T) {
+	stream, at := plainStream(split("orders", 0, 5, noStop), []byte("bad"))
+	const start = 1000
+	file := append(make([]byte, start), stream...)
+	j := oneSource(t, nil, handle(segment("file:/x/merged", start, len(stream)), listState{readerState, 0, at}))
+	_, err := flinkstate.Read(j.fsys(map[string][]byte{"sp/merged": file}), "sp", flinkstate.WithPathMap(map[string]string{"file:/x": "sp"}))
+	c, ok := errors.AsType[*flinkstate.CorruptError](err)
+	if !ok || c.File != "sp/merged" || c.Offset != start+at[1] {
+		t.Errorf("got %v, want an ErrCorrupt at byte %d of sp/merged", err, start+at[1])
+	}
+	for name, h := range map[string][]byte{
+		"longer than the file":  segment("file:/x/merged", start, len(stream)+1),
+		"behind the file":       segment("file:/x/merged", len(file)+1, 0),
+		"far longer":            segment("file:/x/merged", start, 1<<62),
+		"far behind":            segment("file:/x/merged", 1<<62, 1<<62),
+		"shorter than elements": segment("file:/x/merged", start, len(stream)-1),
+	} {
+		j := oneSource(t, nil, handle(h, listState{readerState, 0, at}))
+		_, err := flinkstate.Read(j.fsys(map[string][]byte{"sp/merged": file}), "sp", flinkstate.WithPathMap(map[string]string{"file:/x": "sp"}))
+		if !errors.Is(err, flinkstate.ErrCorrupt) {
+			t.Errorf("%s: got %v, want an ErrCorrupt", name, err)
+		}
+	}
 }
 
 // A chain of handles inside handles ends in an error, not in a deep stack.

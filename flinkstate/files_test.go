@@ -248,8 +248,72 @@ func TestStateFileOfAnotherSizeIsCorrupt(t *testing.T) {
 		m := memory(t, e.Name)
 		m[name].Data = b
 		_, err := flinkstate.Read(m, e.Pointer)
-		if !errors.Is(err, flinkstate.ErrCorrupt) || !strings.Contains(err.Error(), name) {
+		if !errors.Is(err, flinkstate.ErrCorrupt) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "the metadata says") {
 			t.Errorf("%d bytes instead of %d: got %v, want an ErrCorrupt that names the file", len(b), len(whole), err)
+		}
+	}
+}
+
+// A file without elements is not opened: nothing of it is needed.
+func TestFileWithoutSplitsNeedNotExist(t *testing.T) {
+	j := oneSource(t, assigned("orders", 0), reader(split("orders", 0, 5, noStop)),
+		handle(relative("gone", 234), listState{readerState, 0, nil}))
+	if snap, err := flinkstate.Read(j.fsys(nil), "sp"); err != nil || len(snap.Files) != 1 {
+		t.Errorf("got %v, %v", snap, err)
+	}
+}
+
+// Hashes are made beside the parsing, in buffers that are used again.
+func TestHashesOfManyFiles(t *testing.T) {
+	fsys, _ := bigJob(t, 20_000, 10, true, 0)
+	snap, err := flinkstate.Read(fsys, "sp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(snap.Files) != 11 {
+		t.Errorf("%d files, want 11", len(snap.Files))
+	}
+	for _, f := range snap.Files {
+		if sum := sha256.Sum256(fsys["sp/"+f.Name].Data); f.SHA256 != hex.EncodeToString(sum[:]) {
+			t.Errorf("%s: hash %s, want %x", f.Name, f.SHA256, sum)
+		}
+	}
+}
+
+// growingFS gives files that have more bytes, or fewer, than they say.
+type growingFS struct {
+	fs.FS
+	by int64
+}
+
+type growingFile struct {
+	fs.File
+	by int64
+}
+
+type grownInfo struct {
+	fs.FileInfo
+	by int64
+}
+
+func (f growingFS) Open(name string) (fs.File, error) {
+	file, err := f.FS.Open(name)
+	return growingFile{file, f.by}, err
+}
+
+func (f growingFile) Stat() (fs.FileInfo, error) {
+	info, err := f.File.Stat()
+	return grownInfo{info, f.by}, err
+}
+
+func (i grownInfo) Size() int64 { return i.FileInfo.Size() - i.by }
+
+func TestFileThatChangesWhileItIsReadIsRefused(t *testing.T) {
+	e := fixture(t, "flink-1.20-stop-p2")
+	for _, by := range []int64{1, 100, -1} {
+		_, err := flinkstate.Read(growingFS{os.DirFS(path.Join(fixtureDir, e.Name)), by}, e.Pointer)
+		if err == nil || !strings.Contains(err.Error(), "its size is") {
+			t.Errorf("%d bytes more: got %v, want an error about the size", by, err)
 		}
 	}
 }

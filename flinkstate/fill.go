@@ -127,7 +127,7 @@ func (st *stream) part(b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("the file has %d bytes, the metadata says %d", n, st.size)
 	case st.kind != streamSegment:
 		return b, nil
-	case st.start > n || st.size > n-st.start:
+	case st.size > n-st.start: // also when it starts behind the end
 		return nil, fmt.Errorf("the file has %d bytes, the metadata names %d from byte %d on", n, st.size, st.start)
 	default:
 		return b[st.start : st.start+st.size : st.start+st.size], nil

@@ -2,6 +2,7 @@ package flinkstate
 
 import (
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,20 +16,16 @@ import (
 // seedMetadata hands the metadata file of every fixture to add.
 func seedMetadata(f *testing.F, add func(b []byte)) {
 	f.Helper()
-	files, err := filepath.Glob("testdata/savepoints/*/*/_metadata")
-	if err != nil {
-		f.Fatal(err)
-	}
-	deeper, err := filepath.Glob("testdata/savepoints/*/*/*/_metadata")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, name := range append(files, deeper...) {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
+	err := filepath.WalkDir("testdata/savepoints", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != metadataName {
+			return err
 		}
+		b, err := os.ReadFile(path)
 		add(b)
+		return err
+	})
+	if err != nil {
+		f.Fatal(err)
 	}
 }
 

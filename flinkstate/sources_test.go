@@ -225,6 +225,21 @@ func TestWarnings(t *testing.T) {
 			j.operators = append(j.operators, k.operators...)
 			return j
 		}, []flinkstate.WarningCode{flinkstate.SourceUnidentified}, true},
+		{"another source with an enumerator that is almost a dynamic one", func() job {
+			j := oneSource(t, assigned("orders", 0, 1), two)
+			clusters := put(1, "stream", 1, "cluster-0", 1, "orders", "broker:9092")
+			k := oneSource(t, enumerator(1, clusters, 1, 1, "cluster-0", sized(0), int8(0)), reader())
+			k.operators[0].id = otherID
+			j.operators = append(j.operators, k.operators...)
+			return j
+		}, []flinkstate.WarningCode{flinkstate.SourceUnidentified}, true},
+		{"another source with a dynamic enumerator that names nothing", func() job {
+			j := oneSource(t, assigned("orders", 0, 1), two)
+			k := oneSource(t, enumerator(1, 0, 1, 0), reader())
+			k.operators[0].id = otherID
+			j.operators = append(j.operators, k.operators...)
+			return j
+		}, []flinkstate.WarningCode{flinkstate.SourceUnidentified}, true},
 		{"two sources of one partition", func() job {
 			j := oneSource(t, assigned("orders", 0, 1), two)
 			k := oneSource(t, assigned("orders", 1), reader(split("orders", 1, 9, noStop)))
@@ -299,6 +314,17 @@ func TestOtherSourcesArePassedOver(t *testing.T) {
 	}
 }
 
+// Splits need not be the last state of their stream.
+func TestSplitsBeforeAnotherState(t *testing.T) {
+	stream, at := plainStream(split("orders", 0, 5, noStop), split("orders", 1, 6, noStop))
+	end := int64(len(stream))
+	stream = append(stream, "elements of another state"...)
+	j := oneSource(t, nil, handle(inline(stream), listState{readerState, 0, at}, listState{"other", 0, []int64{end, end + 8}}))
+	if got := listed(read(t, j).Sources[0].Partitions); !slices.Equal(got, []string{"orders-0@5", "orders-1@6"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
 // The names that the runbook prints; those of a position are offsetmap's.
 func TestSourceJSON(t *testing.T) {
 	sources := read(t, oneSource(t, assigned("orders", 0), reader(split("orders", 0, 1000, 2000)))).Sources
@@ -340,6 +366,9 @@ func TestSelector(t *testing.T) {
 			t.Errorf("%q: got %s, %v; want an ErrSelector", selector, src.OperatorID, err)
 		case want == "" && !strings.Contains(err.Error(), testSource):
 			t.Errorf("%q: the error does not list the choices: %v", selector, err)
+		}
+		if selector == skipped && !strings.Contains(err.Error(), "another source's splits") {
+			t.Errorf("the error does not say why %s is none: %v", selector, err)
 		}
 	}
 
