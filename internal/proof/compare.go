@@ -174,8 +174,9 @@ func (c *Comparer) Required() int {
 	return c.end
 }
 
-// Reached reports whether no required record is pending.
-func (c *Comparer) Reached() bool { return c.end >= 0 && c.head >= c.end }
+// Reached reports whether no required record is still to come: the target has
+// what is due, or retention took as many offsets there as records are due.
+func (c *Comparer) Reached() bool { return c.end >= 0 && int64(c.end-c.head) <= c.hole }
 
 // Moved reports whether any record of the source was seen on the target.
 func (c *Comparer) Moved() bool { return c.tally.moved() || len(c.pairs) > 0 }

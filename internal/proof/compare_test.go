@@ -248,7 +248,7 @@ func TestAlteredSaysInWhat(t *testing.T) {
 			c := NewComparer()
 			ps := word("ABC", targetFrom)
 			tt.change(&ps[1].parts)
-			ps[1].sum[0]++
+			ps[1].sum.a++
 			for _, p := range ps {
 				c.Target(p)
 			}

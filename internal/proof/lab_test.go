@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -97,11 +98,15 @@ func (b *brokers) open(t testing.TB, rs ...*kgo.Record) func(kgo.TransactionEndT
 	}
 	return func(end kgo.TransactionEndTry) {
 		t.Helper()
-		if err := cl.EndTransaction(t.Context(), end); err != nil {
+		if err := cl.EndTransaction(context.Background(), end); err != nil { // also after the test
 			t.Fatal(err)
 		}
 	}
 }
+
+// written is when the first record was: a moment ago, so that retention does not
+// take it.
+var written = time.Now().Add(-time.Hour).Truncate(time.Second)
 
 // records makes n records of a partition, numbered from first. What they carry
 // changes with the number: null and empty keys, tombstones, binary and null
@@ -114,7 +119,7 @@ func records(topic string, partition int32, first, n int) []*kgo.Record {
 			Topic: topic, Partition: partition,
 			Key:       fmt.Appendf(nil, "key-%d", n%7),
 			Value:     fmt.Appendf(nil, "%s/%d/%d", topic, partition, n),
-			Timestamp: time.UnixMilli(1_790_000_000_000 + int64(n)),
+			Timestamp: written.Add(time.Duration(n) * time.Millisecond),
 			Headers:   []kgo.RecordHeader{{Key: "id", Value: fmt.Appendf(nil, "%d", n)}},
 		}
 		switch n % 8 {
@@ -184,9 +189,9 @@ func onlyPartition(t testing.TB, o Options) (Outcome, PartitionReport) {
 // topicName is a topic name of the test's own.
 func topicName(t testing.TB) string {
 	return strings.Map(func(r rune) rune {
-		if r == '/' || r == ' ' {
-			return '-'
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
 		}
-		return r
+		return '-'
 	}, t.Name())
 }

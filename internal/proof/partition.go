@@ -3,6 +3,7 @@ package proof
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -37,9 +38,9 @@ type partition struct {
 
 // logSide is how far one side of a partition was read.
 type logSide struct {
-	position   int64 // every readable record below was fed
-	idle       int   // looks since records came
-	outOfRange bool  // the broker does not have the position
+	position   int64     // every readable record below was fed
+	came       time.Time // when records came last
+	outOfRange bool      // the broker does not have the position
 	compacted  bool
 	err        error // the last that may pass
 	fatal      error // what makes reading on senseless
@@ -62,8 +63,8 @@ func newPartition(spec Partition, o *Options, source, target Topic) *partition {
 		timestamps: target.Timestamps,
 		limit:      max(minWaiting, maxWaiting/len(o.Partitions)),
 		cmp:        NewComparer(opts...),
-		source:     logSide{compacted: source.Compacted},
-		target:     logSide{compacted: target.Compacted},
+		source:     logSide{compacted: source.Compacted, came: time.Now()},
+		target:     logSide{compacted: target.Compacted, came: time.Now()},
 	}
 	p.next, _ = spec.Next.Value() // none is refused before
 	p.end, _ = spec.End.Value()
@@ -106,7 +107,8 @@ func (p *partition) begin(source, target offsetmap.Range, lookback int64) {
 	case end < p.next || end < p.end:
 		p.source.fatal = fmt.Errorf("the log ends at %d, below what was planned (%d) or fixed (%d): truncated, or created again", end, p.next, p.end)
 	}
-	p.lose(sourceSide, p.next, min(start, p.end))
+	p.lose(sourceSide, p.next, start)
+	p.endBefore(p.source.position)
 
 	start, _ = target.Start.Value()
 	end, measured = target.End.Value()
@@ -148,7 +150,7 @@ func (p *partition) take(w which, f fetched) {
 	if p.decided || s.fatal != nil {
 		return
 	}
-	s.idle, s.err = 0, nil
+	s.came, s.err = time.Now(), nil
 	first := f.next
 	if len(f.prints) > 0 {
 		first = f.prints[0].offset
@@ -250,9 +252,8 @@ func (p *partition) stuck(w which) (from, goal int64, stuck bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.side(w)
-	s.idle++
 	goal = p.goal(w)
-	stuck = !p.decided && s.fatal == nil && !s.outOfRange && s.position < goal && s.idle > 1 && (w == sourceSide || !p.held)
+	stuck = !p.decided && s.fatal == nil && !s.outOfRange && s.position < goal && (w == sourceSide || !p.held) && time.Since(s.came) > probeAfter
 	return s.position, goal, stuck
 }
 

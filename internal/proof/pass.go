@@ -13,7 +13,7 @@ const (
 // order in place of in order), never fewer.
 const (
 	maxOthers = 4096
-	maxReach  = 64
+	maxReach  = 32
 )
 
 // passOver judges the records from the head up to a position: they will not

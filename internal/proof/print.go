@@ -1,10 +1,8 @@
 package proof
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
+	"fmt"
 	"hash/maphash"
 	"math"
 
@@ -20,9 +18,11 @@ type Print struct {
 	parts  parts
 }
 
-// sum is the first 16 bytes of a keyed SHA-256. Two different records with
-// equal sums could hide a loss; among 10^9 records the chance is below 10^-20.
-type sum [16]byte
+// sum is a digest of 128 bits: two 64-bit hashes under seeds that are drawn
+// anew by each Digester, so that nothing that is in the records can aim at a
+// collision. Two different records with equal sums could hide a loss; among
+// 10^9 records the chance is about 10^-21.
+type sum struct{ a, b uint64 }
 
 // parts hashes what a record is made of. The reserved values null and empty
 // tell apart what carries no evidence: two null keys are no sign that one
@@ -45,20 +45,15 @@ const (
 //
 // A Digester is for one goroutine; Clone makes another.
 type Digester struct {
-	key  [16]byte
-	seed maphash.Seed
+	a, b maphash.Seed
 	buf  []byte
 }
 
-// NewDigester returns a Digester with a key of its own.
-func NewDigester() *Digester {
-	d := &Digester{seed: maphash.MakeSeed()}
-	_, _ = rand.Read(d.key[:]) // never fails (crypto/rand)
-	return d
-}
+// NewDigester returns a Digester with seeds of its own.
+func NewDigester() *Digester { return &Digester{a: maphash.MakeSeed(), b: maphash.MakeSeed()} }
 
 // Clone returns a Digester for another goroutine, whose prints equal d's.
-func (d *Digester) Clone() *Digester { return &Digester{key: d.key, seed: d.seed} }
+func (d *Digester) Clone() *Digester { return &Digester{a: d.a, b: d.b} }
 
 // Timestamps says whether a partition's timestamps are compared.
 type Timestamps uint8
@@ -75,51 +70,56 @@ const (
 // is kept. Null differs from empty in keys, values and header values.
 func (d *Digester) Print(r *kgo.Record, ts Timestamps) Print {
 	p := Print{offset: r.Offset, parts: parts{time: untimed}}
-	b := append(d.buf[:0], d.key[:]...)
-
-	b = appendBytes(b, r.Key)
-	p.parts.key = d.part(r.Key)
-	b = appendBytes(b, r.Value)
-	p.parts.value = narrow(d.part(r.Value))
-
-	b = binary.BigEndian.AppendUint32(b, uint32(len(r.Headers)))
-	from := len(b)
-	for i := range r.Headers {
-		b = binary.BigEndian.AppendUint32(b, uint32(len(r.Headers[i].Key)))
-		b = append(b, r.Headers[i].Key...)
-		b = appendBytes(b, r.Headers[i].Value)
-	}
-	if len(r.Headers) > 0 {
-		p.parts.headers = narrow(d.part(b[from:]))
-	}
-
 	if ts == Kept {
 		p.parts.time = r.Timestamp.UnixMilli()
-		b = binary.BigEndian.AppendUint64(b, uint64(p.parts.time))
 	}
-	d.buf = b
-	full := sha256.Sum256(b)
-	p.sum = sum(full[:len(p.sum)])
+	key, value, headers := d.hash(r.Key), d.hash(r.Value), d.hashHeaders(r.Headers)
+	p.parts.key, p.parts.value, p.parts.headers = key.a, narrow(value.a), narrow(headers.a)
+	p.sum = sum{
+		a: join(d.a, key.a, value.a, headers.a, p.parts.time),
+		b: join(d.b, key.b, value.b, headers.b, p.parts.time),
+	}
 	return p
 }
 
-// appendBytes writes a length of -1 for null, so that no two records have the
-// same encoding.
-func appendBytes(dst, b []byte) []byte {
-	if b == nil {
-		return binary.BigEndian.AppendUint32(dst, math.MaxUint32)
-	}
-	return append(binary.BigEndian.AppendUint32(dst, uint32(len(b))), b...)
-}
-
-func (d *Digester) part(b []byte) uint64 {
+func (d *Digester) hash(b []byte) sum {
 	switch {
 	case b == nil:
-		return null
+		return sum{null, null}
 	case len(b) == 0:
-		return empty
+		return sum{empty, empty}
 	}
-	return max(maphash.Bytes(d.seed, b), empty+1)
+	return sum{max(maphash.Bytes(d.a, b), empty+1), max(maphash.Bytes(d.b, b), empty+1)}
+}
+
+// hashHeaders writes lengths, and -1 for null, so that no two lists of headers
+// have the same encoding.
+func (d *Digester) hashHeaders(hs []kgo.RecordHeader) sum {
+	if len(hs) == 0 {
+		return sum{null, null}
+	}
+	b := d.buf[:0]
+	for i := range hs {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(hs[i].Key)))
+		b = append(b, hs[i].Key...)
+		if hs[i].Value == nil {
+			b = binary.LittleEndian.AppendUint32(b, math.MaxUint32)
+			continue
+		}
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(hs[i].Value)))
+		b = append(b, hs[i].Value...)
+	}
+	d.buf = b
+	return d.hash(b)
+}
+
+func join(seed maphash.Seed, key, value, headers uint64, time int64) uint64 {
+	var b [32]byte
+	binary.LittleEndian.PutUint64(b[0:], key)
+	binary.LittleEndian.PutUint64(b[8:], value)
+	binary.LittleEndian.PutUint64(b[16:], headers)
+	binary.LittleEndian.PutUint64(b[24:], uint64(time))
+	return maphash.Bytes(seed, b[:])
 }
 
 func narrow(h uint64) uint32 {
@@ -129,7 +129,7 @@ func narrow(h uint64) uint32 {
 	return max(uint32(h), empty+1)
 }
 
-func (s sum) String() string { return hex.EncodeToString(s[:8]) }
+func (s sum) String() string { return fmt.Sprintf("%016x", s.a) }
 
 // differ names the parts in which two records differ.
 func (p parts) differ(o parts) []string {

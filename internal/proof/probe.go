@@ -17,6 +17,10 @@ import (
 // emptied, it passes them without a word, and whoever waits for records to be
 // sure that there are none waits for ever. So such a tail is fetched by hand.
 
+// probeAfter is how long no record must have come before one is sent, which is
+// longer than a broker holds a consumer's fetch.
+const probeAfter = 2 * fetchWait
+
 // Bounds of one probe. A fetch returns at least one batch, whatever its size.
 const (
 	probeBytes = 1 << 20

@@ -10,6 +10,7 @@ import (
 )
 
 func TestRunTellsFaultsApart(t *testing.T) {
+	t.Parallel()
 	c := startClusters(t)
 	const n, before = 40, 5
 	for _, tt := range []struct {

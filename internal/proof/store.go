@@ -1,9 +1,6 @@
 package proof
 
-import (
-	"encoding/binary"
-	"sort"
-)
+import "sort"
 
 // source holds what is known of the source records of one partition, by their
 // position in the sequence: 41 bytes a record, and a few more once the target
@@ -127,7 +124,7 @@ func (x *index) find(sums *list[sum], want sum) (int, bool) {
 // slot returns where the sum is, or where it would be put.
 func (x *index) slot(sums *list[sum], want sum) (int, bool) {
 	mask := len(x.slots) - 1
-	for i := int(binary.LittleEndian.Uint64(want[8:])) & mask; ; i = (i + 1) & mask {
+	for i := int(want.b & uint64(mask)); ; i = (i + 1) & mask {
 		switch p := x.slots[i]; {
 		case p == 0:
 			return i, false
