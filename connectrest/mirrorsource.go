@@ -57,22 +57,30 @@ func MirrorSourceOffsets(alias string, offsets []Offset) (MirrorOffsets, error) 
 	if alias == "" {
 		return m, fmt.Errorf("offsets of a MirrorSourceConnector: %w", errNoAlias)
 	}
-	if _, err := indexOffsets(offsets); err != nil {
-		return m, fmt.Errorf("offsets of a MirrorSourceConnector: %w", err)
-	}
-	for _, o := range offsets {
+	seen := make(map[mirrorKey]bool, len(offsets))
+	var others []Offset // whose partition is not the mirror's
+	for i, o := range offsets {
+		key, keyErr := mirrorPartitionOf(o.Partition)
+		switch {
+		case keyErr != nil:
+			others = append(others, o)
+		case seen[key]:
+			return m, fmt.Errorf("offsets of a MirrorSourceConnector: entry %d: %w: %s", i, ErrDuplicatePartition, o.Partition)
+		default:
+			seen[key] = true
+		}
 		if o.IsNull() {
 			continue
 		}
-		tp, offset, err := mirrorEntry(alias, o)
+		offset, err := mirrorEntry(alias, key, keyErr, o)
 		if err != nil {
 			m.Foreign = append(m.Foreign, ForeignOffset{Offset: o, Reason: err.Error()})
 			continue
 		}
-		if _, ok := m.Stored[tp]; ok {
-			return m, fmt.Errorf("offsets of a MirrorSourceConnector: %w: %v", ErrDuplicatePartition, tp)
-		}
-		m.Stored[tp] = offset
+		m.Stored[key.TopicPartition] = offset
+	}
+	if _, err := indexOffsets(others); err != nil {
+		return m, fmt.Errorf("offsets of a MirrorSourceConnector: %w", err)
 	}
 	slices.SortFunc(m.Foreign, func(a, b ForeignOffset) int { return strings.Compare(string(a.Partition), string(b.Partition)) })
 	return m, nil
@@ -80,53 +88,63 @@ func MirrorSourceOffsets(alias string, offsets []Offset) (MirrorOffsets, error) 
 
 var errNoAlias = errors.New("the alias of the source cluster is empty")
 
-func mirrorEntry(alias string, o Offset) (offsetmap.TopicPartition, offsetmap.SourceOffset, error) {
-	var tp offsetmap.TopicPartition
-	var none offsetmap.SourceOffset
-	p, err := objectMembers(o.Partition)
+// mirrorKey is the partition of a MirrorSourceConnector of any alias.
+type mirrorKey struct {
+	cluster string
+	offsetmap.TopicPartition
+}
+
+func mirrorPartitionOf(raw json.RawMessage) (mirrorKey, error) {
+	var none, k mirrorKey
+	p, err := objectMembers(raw)
 	if err != nil {
-		return tp, none, fmt.Errorf("the partition %w", err)
+		return none, fmt.Errorf("the partition %w", err)
 	}
-	cluster, err := stringMember(p, mirrorCluster)
-	if err != nil {
-		return tp, none, err
+	if k.cluster, err = stringMember(p, mirrorCluster); err != nil {
+		return none, err
 	}
-	if tp.Topic, err = stringMember(p, mirrorTopic); err != nil {
-		return tp, none, err
+	if k.Topic, err = stringMember(p, mirrorTopic); err != nil {
+		return none, err
 	}
 	number, ok := p[mirrorPartition]
 	if !ok {
-		return tp, none, fmt.Errorf("the partition has no %q", mirrorPartition)
+		return none, fmt.Errorf("the partition has no %q", mirrorPartition)
 	}
 	n, err := strconv.ParseInt(string(number), 10, 32)
 	if err != nil || n < 0 {
-		return tp, none, fmt.Errorf("%q is %s, not an integer from 0 to %d", mirrorPartition, bound(string(number), 64), math.MaxInt32)
+		return none, fmt.Errorf("%q is %s, not an integer from 0 to %d", mirrorPartition, bound(string(number), 64), math.MaxInt32)
 	}
-	tp.Partition = int32(n)
+	k.Partition = int32(n)
 	for _, key := range slices.Sorted(maps.Keys(p)) {
 		if key != mirrorCluster && key != mirrorTopic && key != mirrorPartition {
-			return tp, none, fmt.Errorf("the partition has the extra key %q, so that no task reads it", key)
+			return none, fmt.Errorf("the partition has the extra key %q, so that no task reads it", key)
 		}
 	}
-	if cluster != alias {
-		return tp, none, fmt.Errorf("%q is %q, not %q", mirrorCluster, cluster, alias)
+	return k, k.Validate()
+}
+
+// mirrorEntry returns the offset of an entry whose partition was read as key,
+// or not, as keyErr says.
+func mirrorEntry(alias string, key mirrorKey, keyErr error, o Offset) (offsetmap.SourceOffset, error) {
+	var offset offsetmap.SourceOffset
+	if keyErr != nil {
+		return offset, keyErr
 	}
-	if err := tp.Validate(); err != nil {
-		return tp, none, err
+	if key.cluster != alias {
+		return offset, fmt.Errorf("%q is %q, not %q", mirrorCluster, key.cluster, alias)
 	}
 	v, err := objectMembers(o.Offset)
 	if err != nil {
-		return tp, none, fmt.Errorf("the offset %w", err)
+		return offset, fmt.Errorf("the offset %w", err)
 	}
 	raw, ok := v[mirrorOffset]
 	if !ok {
-		return tp, none, fmt.Errorf("the offset has no %q", mirrorOffset)
+		return offset, fmt.Errorf("the offset has no %q", mirrorOffset)
 	}
-	var offset offsetmap.SourceOffset
 	if err := offset.UnmarshalJSON(raw); err != nil || offset.IsNone() {
-		return tp, none, fmt.Errorf("%q is %s, not an integer from 0 to %d", mirrorOffset, bound(string(raw), 64), int64(math.MaxInt64))
+		return offset, fmt.Errorf("%q is %s, not an integer from 0 to %d", mirrorOffset, bound(string(raw), 64), int64(math.MaxInt64))
 	}
-	return tp, offset, nil
+	return offset, nil
 }
 
 func stringMember(members map[string]json.RawMessage, key string) (string, error) {

@@ -153,39 +153,40 @@ func canonicalJSON(raw json.RawMessage) (string, error) {
 // objectMembers returns the members of a JSON object. A repeated key is an
 // error: which value counts would depend on the reader.
 func objectMembers(raw json.RawMessage) (map[string]json.RawMessage, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	open, err := dec.Token()
-	if errors.Is(err, io.EOF) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
 		return nil, errors.New("is empty")
 	}
-	if err != nil {
-		return nil, err
-	}
-	if open != json.Delim('{') {
+	if raw[0] != '{' {
 		return nil, errors.New("is not a JSON object")
 	}
-	members := make(map[string]json.RawMessage)
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		// Between { and } every other token is a string.
-		name, _ := key.(string)
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, err
-		}
-		if _, ok := members[name]; ok {
-			return nil, fmt.Errorf("holds the key %q twice", name)
-		}
-		members[name] = value
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return nil, fmt.Errorf("is not a JSON object: %w", err)
 	}
-	if _, err := dec.Token(); err != nil {
-		return nil, err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("is followed by more")
+	if countKeys(raw) != len(members) {
+		return nil, errors.New("holds a key twice")
 	}
 	return members, nil
+}
+
+// countKeys counts the keys of a valid JSON object, repeated ones too.
+func countKeys(object []byte) int {
+	keys, depth, quoted := 0, 0, false
+	for i := 0; i < len(object); i++ {
+		switch c := object[i]; {
+		case quoted && c == '\\':
+			i++ // the next byte is escaped, whatever it is
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		case c == ':' && depth == 1:
+			keys++
+		}
+	}
+	return keys
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -222,8 +223,8 @@ func TestStableOffsetsAreTwoEqualAnswersApart(t *testing.T) {
 	})
 }
 
-func TestLargeListOfOffsets(t *testing.T) {
-	const n = 100_000
+// manyOffsets is the answer for n partitions.
+func manyOffsets(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"offsets":[`)
 	for i := range n {
@@ -233,8 +234,12 @@ func TestLargeListOfOffsets(t *testing.T) {
 		fmt.Fprintf(&b, `{"partition":{"cluster":"source","partition":%d,"topic":"orders"},"offset":{"offset":%d}}`, i, 9007199254740993+int64(i))
 	}
 	b.WriteString(`]}`)
-	body := b.String()
-	s := newScript(t).on("GET /connectors/mm2/offsets", status(200, body))
+	return b.String()
+}
+
+func TestLargeListOfOffsets(t *testing.T) {
+	const n = 100_000
+	s := newScript(t).on("GET /connectors/mm2/offsets", status(200, manyOffsets(n)))
 	got, err := s.client().Offsets(t.Context(), "mm2")
 	if err != nil || len(got) != n {
 		t.Fatalf("%d offsets, %v", len(got), err)
@@ -247,6 +252,46 @@ func TestLargeListOfOffsets(t *testing.T) {
 	if diff := cmp.Diff(fmt.Sprintf(`{"offset":%d}`, int64(9007199254740993+n-1)), string(last.Offset)); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func BenchmarkOffsets(b *testing.B) {
+	const n = 100_000
+	body := manyOffsets(n)
+	client, err := connectrest.New("http://w", connectrest.WithTransport(roundTripper(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
+	})))
+	if err != nil {
+		b.Fatal(err)
+	}
+	offsets, err := client.Offsets(b.Context(), "mm2")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("read", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(len(body)))
+		for b.Loop() {
+			if _, err := client.Offsets(b.Context(), "mm2"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("mirror", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := connectrest.MirrorSourceOffsets("source", offsets); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("diff", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := connectrest.DiffOffsets(offsets, offsets); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 // PATCH is refused while a task is left, although the state says STOPPED.
