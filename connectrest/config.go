@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 // Config is a connector's configuration as the worker stores it: flat, all
@@ -17,41 +19,12 @@ import (
 // over the wire and holds every value.
 type Config map[string]string
 
-// secretKey matches the keys whose value is taken for a secret: those of type
-// PASSWORD of Kafka's clients, and what connectors name alike.
-var secretKey = regexp.MustCompile(`(?i)password|passwd|passphrase|secret|token|credential|jaas\.config|basic\.auth|user\.info|keystore\.key$|(private|api|access|account|encryption|sas)[._-]?key|connection\.string`)
-
-// publicKey matches keys that secretKey matches but that hold no secret.
-var publicKey = regexp.MustCompile(`(?i)token\.endpoint\.url$|\.credentials\.source$|\.(class|provider|type)$`)
-
-// providerReference is a value that consists of config-provider references and
-// nothing else.
-var providerReference = regexp.MustCompile(`^(\$\{[^{}]+\})+$`)
-
-// Redacted returns a copy in which the value of every key that looks secret is
-// "<secret>", and so is the user-info of URLs in other values. Config-provider
-// references stay as they are. What looks secret is told by the key: it cannot
-// be told from a worker.
+// Redacted returns a copy without secrets: see [offsetmap.RedactConfig].
 func (c Config) Redacted() Config {
 	if c == nil {
 		return nil
 	}
-	r := make(Config, len(c))
-	for k, v := range c {
-		r[k] = redactValue(k, v)
-	}
-	return r
-}
-
-func redactValue(key, value string) string {
-	switch {
-	case value == "" || providerReference.MatchString(value):
-		return value
-	case secretKey.MatchString(key) && !publicKey.MatchString(key):
-		return secretMark
-	default:
-		return userInfoText.ReplaceAllString(value, "${1}"+secretMark+"@")
-	}
+	return offsetmap.RedactConfig(c)
 }
 
 // quotedText finds the quoted parts of a value such as sasl.jaas.config, of
@@ -64,12 +37,12 @@ var quotedText = regexp.MustCompile(`"([^"]*)"`)
 func (c Config) secrets() []string {
 	var s []string
 	for k, v := range c {
-		if redactValue(k, v) != secretMark || len(v) < 4 || v == "true" || v == "false" {
+		if !offsetmap.IsSecretSetting(k) || offsetmap.RedactSetting(k, v) == v || len(v) < 4 || v == "true" || v == "false" {
 			continue
 		}
 		s = append(s, v)
 		for _, m := range quotedText.FindAllStringSubmatch(v, -1) {
-			if len(m[1]) >= 4 && !providerReference.MatchString(m[1]) {
+			if len(m[1]) >= 4 && offsetmap.RedactSetting(k, m[1]) != m[1] {
 				s = append(s, m[1])
 			}
 		}
@@ -85,7 +58,7 @@ func (c Config) String() string {
 		if i > 0 {
 			b.WriteString(" ")
 		}
-		fmt.Fprintf(&b, "%s=%q", k, redactValue(k, c[k]))
+		fmt.Fprintf(&b, "%s=%q", k, offsetmap.RedactSetting(k, c[k]))
 	}
 	b.WriteString("}")
 	return b.String()

@@ -16,9 +16,13 @@ const secretMark = "<secret>"
 // the dots, dashes and underscores that parts of names are joined by.
 var secretKeys = []string{
 	"password", "passwd", "passphrase", "secret", "jaas", "token", "credential", "authorization",
-	"privatekey", "accesskey", "apikey", "keystorekey", "userinfo",
+	"privatekey", "accesskey", "accountkey", "encryptionkey", "saskey", "apikey", "keystorekey", "userinfo", "basicauth", "connectionstring",
 	"keystorecertificatechain", "truststorecertificates", // PASSWORD in SslConfigs: a PEM text may hold a key
 }
+
+// publicEndings end names that hold one of secretKeys and yet name no secret,
+// such as sasl.oauthbearer.token.endpoint.url.
+var publicEndings = []string{"tokenendpointurl", "credentialssource", "class", "provider", "type"}
 
 var joints = strings.NewReplacer(".", "", "-", "", "_", "")
 
@@ -36,19 +40,30 @@ var urlUser = regexp.MustCompile(`://[^/?#\s]+@`)
 func RedactConfig(config map[string]string) map[string]string {
 	out := make(map[string]string, len(config))
 	for k, v := range config {
-		if isSecret(k) {
-			out[k] = redact(v)
-			continue
-		}
-		out[k] = urlUser.ReplaceAllStringFunc(v, func(user string) string {
-			return "://" + redact(user[len("://"):len(user)-1]) + "@"
-		})
+		out[k] = RedactSetting(k, v)
 	}
 	return out
 }
 
-func isSecret(key string) bool {
+// RedactSetting returns the value of one setting as RedactConfig shows it.
+func RedactSetting(key, value string) string {
+	if IsSecretSetting(key) {
+		return redact(value)
+	}
+	return urlUser.ReplaceAllStringFunc(value, func(user string) string {
+		return "://" + redact(user[len("://"):len(user)-1]) + "@"
+	})
+}
+
+// IsSecretSetting reports whether a setting's name says that its value is a
+// secret. It cannot be told from a worker, which shows all values alike.
+func IsSecretSetting(key string) bool {
 	key = joints.Replace(strings.ToLower(key))
+	for _, end := range publicEndings {
+		if strings.HasSuffix(key, end) {
+			return false
+		}
+	}
 	for _, part := range secretKeys {
 		if strings.Contains(key, part) {
 			return true
