@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -280,6 +281,33 @@ func TestWildNumbersTakeNoMemory(t *testing.T) {
 				}
 			}
 			m[file].Data = whole
+		}
+	}
+}
+
+// The most that any byte of a file can cost: operators, and partitions of a
+// short name, that a file made for it packs as tightly as the format lets it.
+func TestMemoryIsAMultipleOfTheFile(t *testing.T) {
+	operators := oneSource(t, nil, reader(split("a", 0, 5, noStop)))
+	for i := range 20_000 {
+		operators.operators = append(operators.operators, jobOp{id: fmt.Sprintf("%032x", i), parallelism: 1})
+	}
+	o := new(out).put(20_000)
+	for i := range 20_000 {
+		o.put("a", i)
+	}
+	partitions := oneSource(t, enumerator(1, o.Bytes()), reader())
+	for name, j := range map[string]job{"operators": operators, "partitions": partitions} {
+		fsys := j.fsys(nil)
+		size := uint64(len(fsys["sp/_metadata"].Data))
+		before := allocated()
+		if _, err := flinkstate.Read(fsys, "sp"); err != nil {
+			t.Fatal(err)
+		}
+		if n := allocated() - before; n > 48*size {
+			t.Errorf("%s: %d bytes took %d bytes of memory", name, size, n)
+		} else {
+			t.Logf("%s: %d times its size", name, n/size)
 		}
 	}
 }

@@ -37,11 +37,12 @@
 //     unaligned checkpoint's records in flight, a finished source) stands in
 //     [Snapshot.Warnings] for the caller to judge by [WarningCode.Unfit].
 //   - Only _metadata and the files that hold splits of sources are opened, each
-//     once, inside the folder of _metadata or a target of [WithPathMap].
+//     once, inside the folder of _metadata or a target of [WithPathMap]. Files
+//     of keyed state, however large, are not touched.
 //   - Input may be hostile. Counts and lengths are held against what is left of
-//     the file, so memory stays within a small multiple of the bytes read (22
-//     times for compressed state, the most that Snappy can expand). Java
-//     serialization is never run.
+//     the file, so memory stays within a multiple of the bytes read: twice for
+//     a real savepoint of many partitions, some 40 times for a file that was
+//     made to take most. Java serialization is never run.
 //
 // The layout of the bytes is that of Flink's MetadataV2Serializer to
 // MetadataV6Serializer, DefaultOperatorStateBackendSnapshotStrategy,

@@ -18,7 +18,6 @@ const (
 // enumState is what a coordinator's state says.
 type enumState struct {
 	kind      enumKind
-	version   int32
 	discovery Discovery
 	// splits holds what known did not know, with state splitAssigned or
 	// splitUnassigned.
@@ -34,7 +33,8 @@ type knownFunc func(topic uint32, partition int32) bool
 // versions of both. Partitions for which known is true are left out.
 func parseEnumerator(c *cursor, topics *topicTable, known knownFunc) enumState {
 	serde := c.i32("coordinator version")
-	e := enumState{discovery: DiscoveryUnknown, version: c.i32("enumerator version")}
+	version := c.i32("enumerator version")
+	e := enumState{discovery: DiscoveryUnknown}
 	at := c.off + 4
 	body := c.sized(enumWhat)
 	if c.err == nil && (serde < 0 || serde > 1) {
@@ -51,9 +51,9 @@ func parseEnumerator(c *cursor, topics *topicTable, known knownFunc) enumState {
 	}
 	in := *c
 	in.buf, in.off, in.base = body, 0, c.base+int64(at)
-	in.within = fmt.Sprintf("%s version %d", enumWhat, e.version)
+	in.within = fmt.Sprintf("%s version %d", enumWhat, version)
 	p := enumParser{cursor: &in, topics: topics, known: known, enum: &e}
-	p.state(e.version)
+	p.state(version)
 	if in.err == nil && in.left() > 0 {
 		in.corrupt(in.off, "end", "%d bytes follow", in.left())
 	}
@@ -62,7 +62,7 @@ func parseEnumerator(c *cursor, topics *topicTable, known knownFunc) enumState {
 		e.kind = enumKafka
 	case e.err == nil:
 		e.kind = enumEmpty
-	case isDynamicEnumerator(e.version, body):
+	case isDynamicEnumerator(version, body):
 		e.kind = enumDynamic
 	default:
 		e.kind = enumOther

@@ -16,8 +16,8 @@ var (
 	ErrNoPosition = errors.New("no position is stored")
 
 	// ErrUnsupported says that the file holds something that is not read yet,
-	// so that what is read would not be all. The errors.As type is
-	// [*UnsupportedError].
+	// so that what is read would not be all, or that a place cannot be read
+	// from. Of a file, the errors.As type is [*UnsupportedError].
 	ErrUnsupported = errors.New("not supported")
 
 	// ErrCorrupt says that the bytes contradict the format or themselves. The

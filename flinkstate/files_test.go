@@ -19,7 +19,7 @@ import (
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 )
 
-// countingFS notes what is opened.
+// countingFS notes what is opened, folders too.
 type countingFS struct {
 	fs.FS
 	opened map[string]int
@@ -29,9 +29,6 @@ func (c countingFS) Open(name string) (fs.File, error) {
 	c.opened[name]++
 	return c.FS.Open(name)
 }
-
-// Stat keeps fs.Stat from opening.
-func (c countingFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(c.FS, name) }
 
 // State files that hold only keyed state, a sink's state or channel state are
 // never opened, and the others once.

@@ -35,7 +35,7 @@ func (s *store) fill(metadata string, readers []*sourceReader) error {
 			if h.count() == 0 {
 				continue // nothing of it is needed, whatever it is
 			}
-			inFile, err := h.inline(r, metadata)
+			inFile, err := r.readInline(h, metadata)
 			if err != nil {
 				return err
 			}
@@ -77,9 +77,9 @@ func (s *store) fill(metadata string, readers []*sourceReader) error {
 	return first
 }
 
-// inline reads elements that stand in the metadata itself, or reports that they
-// are in a file.
-func (h *stateHandle) inline(r *sourceReader, metadata string) (inFile bool, err error) {
+// readInline reads elements that stand in the metadata itself, or reports that
+// they are in a file.
+func (r *sourceReader) readInline(h *stateHandle, metadata string) (inFile bool, err error) {
 	switch h.stream.kind {
 	case streamBytes:
 		return false, r.read(h, bytesAt{metadata, h.stream.at, h.stream.inline})

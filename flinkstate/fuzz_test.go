@@ -159,7 +159,7 @@ func FuzzSplit(f *testing.F) {
 		}
 	})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		op := operator{Operator: Operator{ID: "id", Parallelism: 1}, file: "f"}
+		op := operator{Operator: Operator{ID: "id", Parallelism: 1}, file: "f", readers: []stateHandle{{}}}
 		r := newSourceReader(&op)
 		r.element(b, "f", 0, 0, 0)
 		switch src, _, err := r.source(); {

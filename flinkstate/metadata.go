@@ -29,8 +29,7 @@ type operator struct {
 	coordinator   []byte // nil when there is none
 	coordinatorAt int64  // byte of the metadata file at which it starts
 	readers       []stateHandle
-	alive         int // subtasks that have not finished
-	legacyAt      int64
+	legacy        bool // a FlinkKafkaConsumer
 	channels      int
 	channelBytes  int64
 }
@@ -60,9 +59,7 @@ func parseMetadata(file string, b []byte) (*metadata, error) {
 		c.sized("master state")
 	}
 	n := c.count(28, "operators")
-	if c.err == nil {
-		m.operators = make([]operator, 0, min(n, 1024))
-	}
+	m.operators = make([]operator, 0, n)
 	p := metadataParser{cursor: c, version: m.version}
 	for range n {
 		op := p.operatorState()
@@ -107,11 +104,12 @@ type metadataParser struct {
 	version int32
 	names   []string  // state names met so far
 	states  []opState // of the handle that is being read
-	seen    []bool    // subtasks of the operator that is being read
+	number  uint32    // of the operator that is being read, from 1
+	seen    []uint32  // by subtask, the last operator that has it
 }
 
 func (p *metadataParser) operatorState() operator {
-	op := operator{file: p.file, at: int64(p.off), legacyAt: -1}
+	op := operator{file: p.file, at: int64(p.off)}
 	if p.version >= 5 {
 		op.Name = p.utf("operator name")
 		op.UID = p.utf("operator uid")
@@ -145,7 +143,10 @@ func (p *metadataParser) operatorState() operator {
 		p.corrupt(at, "number of subtasks", "%d do not fit into the %d bytes that are left", n, p.left())
 		return op
 	}
-	p.seen = append(p.seen[:0], make([]bool, op.Parallelism)...)
+	p.number++
+	if more := op.Parallelism - len(p.seen); more > 0 {
+		p.seen = append(p.seen, make([]uint32, more)...)
+	}
 	for range n {
 		p.subtaskState(&op)
 		if p.err != nil {
@@ -191,16 +192,15 @@ func (p *metadataParser) subtaskState(op *operator) {
 	case i < 0 || int(i) >= op.Parallelism:
 		p.corrupt(at, "subtask index", "subtask %d is not one of the %d subtasks", i, op.Parallelism)
 		return
-	case p.seen[i]:
+	case p.seen[i] == p.number:
 		p.corrupt(at, "subtask index", "subtask %d is there twice", i)
 		return
 	}
-	p.seen[i] = true
+	p.seen[i] = p.number
 	if finished {
 		op.FinishedSubtasks = append(op.FinishedSubtasks, int(i))
 		return
 	}
-	op.alive++
 	p.subtask = int(i)
 	if p.version == 2 {
 		p.i64("duration")
@@ -235,7 +235,6 @@ func (p *metadataParser) subtaskState(op *operator) {
 
 // managedState keeps what may hold positions and skips the rest.
 func (p *metadataParser) managedState(op *operator) {
-	at := p.off
 	stream := p.operatorHandle("managed operator state")
 	if p.err != nil {
 		return
@@ -246,7 +245,7 @@ func (p *metadataParser) managedState(op *operator) {
 		}
 		switch s.name {
 		case legacyState:
-			op.legacyAt = int64(at)
+			op.legacy = true
 		case readerState:
 			h := stateHandle{subtask: p.subtask, at: int64(s.at), offsets: s.offsets, stream: stream}
 			for j, o := range p.states {

@@ -121,14 +121,21 @@ func localPath(s string) (string, error) {
 	case "":
 		return filepath.Clean(s), nil
 	case "file":
-		u, err := url.Parse(s)
-		if err != nil {
-			return "", fmt.Errorf("%q: %w", s, err)
+		p := strings.TrimPrefix(s, "file:")
+		if rest, ok := strings.CutPrefix(p, "//"); ok {
+			host := rest[:max(0, strings.IndexByte(rest, '/'))]
+			if p = rest[len(host):]; host != "" && host != "localhost" {
+				p = ""
+			}
 		}
-		if u.Host != "" && u.Host != "localhost" || u.Path == "" {
+		if !strings.HasPrefix(p, "/") {
 			return "", fmt.Errorf("%w: %q is no file: URI of a local absolute path", ErrUnsupported, s)
 		}
-		return filepath.Clean(filepath.FromSlash(u.Path)), nil
+		// Flink writes its paths into URIs as they are: what is no escape stays.
+		if plain, err := url.PathUnescape(p); err == nil {
+			p = plain
+		}
+		return filepath.Clean(filepath.FromSlash(p)), nil
 	default:
 		return "", fmt.Errorf("%w: %q: local paths and file: URIs are read, not %s: (Read takes any fs.FS; or make a local copy)", ErrUnsupported, s, sc)
 	}

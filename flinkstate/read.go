@@ -53,12 +53,6 @@ func Read(fsys fs.FS, dir string, opts ...Option) (*Snapshot, error) {
 	if !fs.ValidPath(dir) {
 		return nil, fmt.Errorf("%q is no path inside an fs.FS: it is absolute or leads out of it", dir)
 	}
-	name := metadataName
-	if info, err := fs.Stat(fsys, dir); err == nil && !info.IsDir() {
-		dir, name = path.Dir(dir), path.Base(dir)
-	} else if path.Base(dir) == metadataName {
-		dir = path.Dir(dir)
-	}
 	in := func(d string) (place, error) {
 		if d = path.Clean(d); !fs.ValidPath(d) {
 			return place{}, fmt.Errorf("%q is no path inside the fs.FS", d)
@@ -69,14 +63,28 @@ func Read(fsys fs.FS, dir string, opts ...Option) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	home, _ := in(dir)
-	near := []place{home}
-	if dir != "." {
-		parent, _ := in(path.Dir(dir))
-		near = append(near, parent)
+	from := func(dir, name string) (*Snapshot, error) {
+		s := &store{maps: maps, full: func(p string) string { return p }, maxBytes: o.maxBytes}
+		s.home, _ = in(dir)
+		s.near = []place{s.home}
+		if dir != "." {
+			parent, _ := in(path.Dir(dir))
+			s.near = append(s.near, parent)
+		}
+		return read(s, name)
 	}
-	full := func(p string) string { return p }
-	return read(&store{home: home, maps: maps, near: near, full: full, maxBytes: o.maxBytes}, name)
+	if path.Base(dir) == metadataName {
+		return from(path.Dir(dir), metadataName)
+	}
+	snap, err := from(dir, metadataName)
+	if err != nil {
+		// A metadata file may have been renamed. That is looked at last, so that
+		// nothing but the files is opened when all is well.
+		if info, err := fs.Stat(fsys, dir); err == nil && info.Mode().IsRegular() {
+			return from(path.Dir(dir), path.Base(dir))
+		}
+	}
+	return snap, err
 }
 
 // ReadDir is Read for a local folder. dir is its path or its file: URI, with or
@@ -191,6 +199,7 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 		Location:        file,
 		MetadataVersion: int(m.version),
 		CheckpointID:    m.checkpointID,
+		Operators:       make([]Operator, 0, len(m.operators)),
 		Warnings:        []Warning{},
 	}
 	var errs []error
@@ -233,7 +242,7 @@ func (s *Snapshot) add(op *operator) {
 func (m *metadata) supported() error {
 	var errs []error
 	for i := range m.operators {
-		if op := &m.operators[i]; op.legacyAt >= 0 {
+		if op := &m.operators[i]; op.legacy {
 			errs = append(errs, op.unsupported(fmt.Sprintf("state %s of a FlinkKafkaConsumer, which is not read yet", legacyState)))
 		}
 	}

@@ -28,11 +28,16 @@ type foreign struct {
 }
 
 func newSourceReader(op *operator) *sourceReader {
+	r := &sourceReader{op: op}
+	if len(op.readers) == 0 && op.coordinator == nil {
+		return r // nothing will be read, and there may be thousands
+	}
 	n := 0
 	for i := range op.readers {
 		n += op.readers[i].count()
 	}
-	return &sourceReader{op: op, topics: newTopicTable(), splits: make([]split, 0, n)}
+	r.topics, r.splits = newTopicTable(), make([]split, 0, n)
+	return r
 }
 
 // read takes the elements of one subtask from the stream that holds them.

@@ -114,7 +114,7 @@ type InFlight struct {
 	OperatorID string `json:"operatorId"`
 	UID        string `json:"uid,omitempty"`
 	Name       string `json:"name,omitempty"`
-	// Handles is the number of channels that hold data.
+	// Handles is the number of channel state handles, of inputs and outputs.
 	Handles int `json:"handles"`
 	// Bytes is the size of that data, as the handles state it.
 	Bytes int64 `json:"bytes"`

@@ -24,6 +24,10 @@ func (r *sourceReader) source() (*Source, []Warning, error) {
 		op.Skipped = skippedFinished
 		return nil, []Warning{op.warn(OperatorFinished, "all subtasks have finished and nothing is stored; if it was a source, its positions are gone")}, nil
 	}
+	if len(op.readers) == 0 && op.coordinator == nil {
+		op.Skipped = skippedNoSource
+		return nil, nil, nil
+	}
 	kafka, foreigners := len(r.splits), r.dynamic+r.other
 	if kafka > 0 && foreigners > 0 {
 		return nil, nil, r.first.corrupt(op, fmt.Sprintf("not the split of a KafkaSource to its last byte, as %d others of the operator are", kafka))
