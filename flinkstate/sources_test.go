@@ -211,6 +211,11 @@ func TestWarnings(t *testing.T) {
 		{"discovery not finished", func() job {
 			return oneSource(t, enumerator(2, 1, "orders", 0, 0, int8(0)), reader(split("orders", 0, 5, noStop)))
 		}, []flinkstate.WarningCode{flinkstate.DiscoveryNotFinished}, true},
+		{"coordinator of an operator that is no source", func() job {
+			j := oneSource(t, assigned("orders", 0, 1), two)
+			j.operators = append(j.operators, jobOp{id: otherID, parallelism: 1, coordinator: []byte("a sink's"), subtasks: []jobSubtask{{}}})
+			return j
+		}, nil, false},
 		{"another source without splits", func() job {
 			j := oneSource(t, assigned("orders", 0, 1), two)
 			k := oneSource(t, enumerator(1, 0), reader())
@@ -263,6 +268,24 @@ func TestWarnings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Sizes are what the handles say: their sum does not wrap around.
+func TestRecordsInFlightAreAddedUp(t *testing.T) {
+	channel := func(size int64) []byte { return put(0, 0, 0, 0, size, int8(0)) }
+	for _, tt := range []struct {
+		sizes []int64
+		want  int64
+	}{{[]int64{4096, 4}, 4100}, {[]int64{math.MaxInt64, 5, math.MaxInt64}, math.MaxInt64}} {
+		j := oneSource(t, assigned("orders", 0), reader(split("orders", 0, 5, noStop)))
+		for _, size := range tt.sizes {
+			j.operators[0].subtasks[0].channels = append(j.operators[0].subtasks[0].channels, channel(size))
+		}
+		want := []flinkstate.InFlight{{OperatorID: testSource, Handles: len(tt.sizes), Bytes: tt.want}}
+		if d := gocmp.Diff(want, read(t, j).InFlight); d != "" {
+			t.Errorf("%v (-want +got):\n%s", tt.sizes, d)
+		}
 	}
 }
 
