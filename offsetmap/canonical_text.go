@@ -33,7 +33,7 @@ func unquote(token []byte) string {
 func appendString(dst, token []byte) ([]byte, bool) {
 	plain := true
 	for _, b := range token[1 : len(token)-1] {
-		if b == '\\' || b < 0x20 || b > 0x7e {
+		if b == '\\' || b > 0x7e { // valid JSON has no control character here
 			plain = false
 			break
 		}

@@ -61,19 +61,12 @@ func (f Finding) Compare(o Finding) int {
 
 func severityRank(s Severity) int { return slices.Index([]Severity{Block, Warn, Info}, s) }
 
+// compareScope orders partitions by number. What is no partition parses to the
+// zero value, which comes first.
 func compareScope(a, b string) int {
-	ta, errA := ParseTopicPartition(withoutCount(a))
-	tb, errB := ParseTopicPartition(withoutCount(b))
-	switch {
-	case errA == nil && errB == nil:
-		return cmp.Or(ta.Compare(tb), strings.Compare(a, b))
-	case errA == nil:
-		return 1
-	case errB == nil:
-		return -1
-	default:
-		return strings.Compare(a, b)
-	}
+	ta, _ := ParseTopicPartition(withoutCount(a))
+	tb, _ := ParseTopicPartition(withoutCount(b))
+	return cmp.Or(ta.Compare(tb), strings.Compare(a, b))
 }
 
 func withoutCount(scope string) string {

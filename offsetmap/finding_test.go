@@ -38,6 +38,7 @@ func TestWhatAnAcceptanceCovers(t *testing.T) {
 		{"a partition of the topic of that name", blocking("c", "orders-0-3", offsetmap.ByScope), accept("c", "orders-0-3"), true},
 		{"a topic that only resembles one", blocking("c", "orders-2024-01-3", offsetmap.ByScope), accept("c", "orders-2024-01"), true},
 		{"the whole migration", blocking("c", "", offsetmap.ByScope), accept("c", ""), true},
+		{"nothing is not everything", blocking("c", "worker", offsetmap.ByScope), accept("c", ""), false},
 		{"the whole migration, all", blocking("c", "", offsetmap.ByScope), accept("c", "*"), true},
 		{"another check", blocking("c", "orders-0", offsetmap.ByScope), accept("C", "orders-0"), false},
 		{"never", blocking("c", "orders-0", offsetmap.Never), accept("c", "orders-0"), false},
@@ -85,6 +86,11 @@ func TestAcceptJudgesTheAcceptancesThemselves(t *testing.T) {
 	if got[1].Accepted.Scope != "orders-0" {
 		t.Errorf("accepted by %+v, want the first that covers", *got[1].Accepted)
 	}
+	acceptances[0], acceptances[1] = acceptances[1], acceptances[0]
+	if got := offsetmap.Accept(findings, acceptances); got[1].Accepted.Scope != "*" {
+		t.Errorf("accepted by %+v, want the first that covers", *got[1].Accepted)
+	}
+	diff(t, lines(got), lines(offsetmap.Accept(got, acceptances)))
 }
 
 // A plan is judged twice: Resolve's findings once more with those of the checks

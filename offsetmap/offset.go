@@ -136,7 +136,7 @@ func unmarshal(inverted *int64, b []byte) error {
 		return nil
 	}
 	v, err := strconv.ParseInt(string(b), 10, 64)
-	if err != nil || v < 0 || b[0] == '-' || b[0] == '+' {
+	if err != nil || b[0] == '-' || b[0] == '+' {
 		return fmt.Errorf("%w: %s is not an integer from 0 to %d", ErrOffset, b, int64(math.MaxInt64))
 	}
 	*inverted = ^v

@@ -233,7 +233,7 @@ func (r *resolver) marked(row *Row) bool {
 
 func (r *resolver) unnamed(row *Row) bool {
 	row.Next = row.LogStart
-	if row.Range().Empty() && row.LogEnd == offset0 {
+	if row.LogEnd == offset0 {
 		row.Rule = RuleUnnamedEmpty
 		return true
 	}

@@ -107,6 +107,7 @@ func TestInputThatContradictsItself(t *testing.T) {
 		"no target topic":         {func(in *offsetmap.Input) { in.Measured[2].TargetTopic = "" }, []string{"block plan/partition-invalid pay-0 never"}},
 		"log start unknown":       {func(in *offsetmap.Input) { in.Measured[2].Range.Start = none }, []string{"block source/range-unknown pay-0 never unmade"}},
 		"log end unknown":         {func(in *offsetmap.Input) { in.Measured[2].Range.End = none }, []string{"block source/range-unknown pay-0 never unmade"}},
+		"start above the end":     {func(in *offsetmap.Input) { in.Measured[2].Range = openLog(10, 9, 10) }, []string{"block source/range-inconsistent pay-0 never unmade"}},
 		"stable below the start":  {func(in *offsetmap.Input) { in.Measured[2].Range = openLog(5, 9, 4) }, []string{"block source/range-inconsistent pay-0 never unmade"}},
 		"two ids of one topic":    {func(in *offsetmap.Input) { in.Measured[1].TopicID = offsetmap.TopicID{7} }, []string{"block plan/topic-ambiguous orders-1 never"}},
 		"two targets of one topic": {func(in *offsetmap.Input) { in.Measured[1].TargetTopic = "others" }, []string{
@@ -143,6 +144,23 @@ func TestTopicCreatedAgain(t *testing.T) {
 	_, findings := one(log(0, 10), offsetmap.ReadUncommitted, &p, accept("source/offset-beyond-end", "*"))
 	if err := offsetmap.Blocked(findings); err == nil || !strings.Contains(err.Error(), "created again") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestPositionWithoutPartitionSaysWhereTheJobStood(t *testing.T) {
+	in := offsetmap.Input{
+		Origin: offsetmap.FromSavepoint, Isolation: offsetmap.ReadUncommitted,
+		Positions: []offsetmap.Position{
+			at("a-0", 7), unread("b-0", offsetmap.Latest),
+			{TopicPartition: tp("c-0"), State: offsetmap.Unassigned, Unread: offsetmap.Earliest},
+		},
+		Measured: []offsetmap.Measured{measured("orders-0", log(0, 0))},
+	}
+	_, findings := offsetmap.Resolve(in)
+	for i, want := range []string{"the job stood at 7, but", `the job stood at the marker "latest", but`, "the job stood at unassigned, but"} {
+		if f := findings[i]; f.Check != "source/partition-missing" || !strings.HasPrefix(f.Detail, want) {
+			t.Errorf("got %s, want %q", f, want)
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func (p *Plan) Reverse(stored map[TopicPartition]SourceOffset, logs map[TopicPar
 		switch {
 		case m.IsNone() && !planned.Write.IsClear():
 			r.block("rollback/offset-absent", planned.String(), "Connect holds no offset, the plan wrote %s: it was cleared since", want)
-		case !m.IsNone() && m.Compare(want) < 0:
+		case m.Compare(want) < 0:
 			r.block("rollback/offset-below-plan", planned.String(), "Connect holds %s, which is below the plan's %s: it was set back since", m, want)
 		default:
 			if row, ok := r.row(planned.TopicPartition, planned.Next, m, logs); ok {

@@ -27,7 +27,7 @@ func (r Row) needs() (Finding, bool) {
 		f.Check = checkUnreadEarliest
 	case r.Rule == RuleUnnamedAccepted:
 		f.Check = checkPositionMissing
-	case r.Rule == RuleStored && r.Next.Compare(r.LastStable) > 0:
+	case r.Next.Compare(r.LastStable) > 0: // by RuleStored: the others end at the log start, or at the end of an empty log
 		f.Check = checkAboveStable
 	default:
 		return Finding{}, false
@@ -88,12 +88,8 @@ func (r Row) problems() []string {
 	if !r.follows() {
 		bad("C = %s does not follow by the rule %s from what was found", r.Next, r.Rule)
 	}
-	var lost int64
-	if r.Rule == RuleExpiredAccepted {
-		lost = r.gap()
-	}
-	if r.Lost != lost {
-		bad("lost is %d, what was found makes it %d", r.Lost, lost)
+	if r.Lost != r.gap() {
+		bad("lost is %d, what was found makes it %d", r.Lost, r.gap())
 	}
 	return out
 }
@@ -124,7 +120,7 @@ func (r Row) follows() bool {
 	case RuleEarliestAccepted:
 		return marked && r.Found.Unread == Earliest && !r.Range().Empty() && r.Next == r.LogStart
 	case RuleUnnamedEmpty:
-		return r.unread() && r.Range().Empty() && r.LogEnd == offset0 && r.Next == r.LogEnd
+		return r.unread() && r.LogEnd == offset0
 	case RuleUnnamedAccepted:
 		return r.unread() && r.LogEnd != offset0 && r.Next == r.LogStart
 	}

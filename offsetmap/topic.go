@@ -30,7 +30,7 @@ func ParseTopicPartition(s string) (TopicPartition, error) {
 		return TopicPartition{}, fmt.Errorf("topic partition %q: want TOPIC-PARTITION", s)
 	}
 	p, err := strconv.ParseInt(s[i+1:], 10, 32)
-	if err != nil || p < 0 || s[i+1:] != strconv.FormatInt(p, 10) {
+	if err != nil || s[i+1:] != strconv.FormatInt(p, 10) {
 		return TopicPartition{}, fmt.Errorf("topic partition %q: %q is not a partition number", s, s[i+1:])
 	}
 	tp := TopicPartition{Topic: s[:i], Partition: int32(p)}

@@ -21,6 +21,7 @@ func TestTopicPartitionSplitsAtTheLastDash(t *testing.T) {
 		"orders--0":             {Topic: "orders-", Partition: 0},
 		"--1":                   {Topic: "-", Partition: 1},
 		"...-1":                 {Topic: "...", Partition: 1},
+		"azAZ09-5":              {Topic: "azAZ09", Partition: 5},
 		"__audit-7":             {Topic: "__audit", Partition: 7},
 		"pay.internal-2":        {Topic: "pay.internal", Partition: 2},
 		longest + "-2147483647": {Topic: longest, Partition: math.MaxInt32},
@@ -37,7 +38,7 @@ func TestTopicPartitionSplitsAtTheLastDash(t *testing.T) {
 
 func TestTopicPartitionRefusesWhatKafkaWouldNotWrite(t *testing.T) {
 	for in, topicIsWrong := range map[string]bool{
-		"": false, "orders": false, "orders-": false, "orders-x": false, "orders-0 ": false,
+		"": false, "5": false, "orders": false, "orders-": false, "orders-x": false, "orders-0 ": false,
 		"orders-+1": false, "orders-01": false, "orders-2147483648": false,
 		"orders-0x1": false, "orders-1_0": false, "orders-٣": false, "orders_0": false,
 		"-0": true, ".-0": true, "..-0": true, "or ders-0": true, "bestellungen-ü-0": true,
@@ -54,6 +55,21 @@ func TestTopicPartitionRefusesWhatKafkaWouldNotWrite(t *testing.T) {
 		}
 		if got != (offsetmap.TopicPartition{}) {
 			t.Errorf("ParseTopicPartition(%q) gives %+v beside the error", in, got)
+		}
+	}
+}
+
+func TestRefusalsSayWhatAndWhy(t *testing.T) {
+	for in, want := range map[string]string{
+		"orders":                        `topic partition "orders": want TOPIC-PARTITION`,
+		"orders-x1":                     `topic partition "orders-x1": "x1" is not a partition number`,
+		"or ders-0":                     `topic partition "or ders-0": not a legal topic name: "or ders" has ' ' at byte 2`,
+		"größe-0":                       `topic partition "größe-0": not a legal topic name: "größe" has 'ö' at byte 2`,
+		"-0":                            `topic partition "-0": not a legal topic name: it is empty`,
+		strings.Repeat("y", 250) + "-0": `"yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"... has 250 bytes, at most 249 are allowed`,
+	} {
+		if _, err := offsetmap.ParseTopicPartition(in); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

@@ -78,6 +78,10 @@ func TestSealRefuses(t *testing.T) {
 		"file without a hash":       {func(b *offsetmap.Body) { b.Savepoint.Files[0].SHA256 = "sha256:" }, "body.savepoint.files[0].sha256: "},
 		"no attestations":           {func(b *offsetmap.Body) { b.Attestations = offsetmap.Attestations{} }, "body.attestations: attest/copy-only: not attested"},
 		"a sink without guarantee":  {func(b *offsetmap.Body) { b.Attestations.SinkGuarantee.Value = offsetmap.SinkNone }, "body.attestations: attest/sink-none: "},
+		"a sink without guarantee answered, another attestation not": {func(b *offsetmap.Body) {
+			b.Attestations.SinkGuarantee.Value, b.Attestations.CopyOnly = offsetmap.SinkNone, nil
+			b.Findings = append(b.Findings, offsetmap.Finding{Check: offsetmap.CheckSinkNone, Severity: offsetmap.Warn, Acceptable: offsetmap.Never})
+		}, "body.attestations: attest/copy-only: "},
 		"negative duplicates":       {func(b *offsetmap.Body) { b.Attestations.MaxDuplicates = attested(int64(-5)) }, "body.attestations: attest/max-duplicates: "},
 		"no isolation":              {func(b *offsetmap.Body) { b.Isolation = "" }, `body.isolation: "" is not one of`},
 		"isolation not as attested": {func(b *offsetmap.Body) { b.Isolation = offsetmap.ReadCommitted }, `body.isolation: "read_committed", attested is "read_uncommitted"`},
@@ -156,6 +160,13 @@ func TestSealTakesWhatIsAnswered(t *testing.T) {
 	})
 	b.Attestations.Checkpointing, b.Attestations.RollbackWindow, b.Attestations.MaxDuplicates = attested("10s"), attested("72h"), attested(int64(1000))
 	b.Earlier = []offsetmap.EarlierPlan{{Digest: goldenDigest, Partitions: []offsetmap.TopicPartition{tp("a-9"), tp("a-10")}}, {Digest: goldenDigest}}
+	b.Acceptances = append(b.Acceptances, accept("flink/not-asked", "*"))
+	b.Findings = append(b.Findings, b.Findings[0], offsetmap.Finding{
+		Check: "flink/not-asked", Severity: offsetmap.Warn, Acceptable: offsetmap.ByScope, Unmade: true, Accepted: &b.Acceptances[len(b.Acceptances)-1],
+	})
+	b.Savepoint.CheckpointID, b.Savepoint.MetadataVersion = 0, 0
+	b.CreatedAt = offsetmap.At(time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC))
+	b.ExpiresAt = offsetmap.At(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))
 	seal(t, b)
 }
 

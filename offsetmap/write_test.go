@@ -100,6 +100,12 @@ func TestWriteReadsNothingThatConnectTakesForSomethingElse(t *testing.T) {
 			t.Errorf("%s was refused, but left %s", text, w)
 		}
 	}
+	for _, text := range []string{`5}`, `{"offset":5`, `{"offset":`, ``, `{"offset":5}}`} { // no JSON, but UnmarshalJSON is exported
+		var w offsetmap.Write
+		if err := w.UnmarshalJSON([]byte(text)); !errors.Is(err, offsetmap.ErrOffset) || !w.IsZero() {
+			t.Errorf("%q was read as %s, %v, want an ErrOffset", text, w, err)
+		}
+	}
 }
 
 func FuzzWriteJSON(f *testing.F) {
