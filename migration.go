@@ -84,6 +84,7 @@ type Migration struct {
 	flushTimeout time.Duration
 	readBack     time.Duration
 	stopWait     time.Duration
+	startWait    time.Duration
 	producer     preflight.Resolver
 	source       preflight.Resolver
 	checks       []preflight.Check
@@ -119,6 +120,7 @@ func New(cfg Config, opts ...Option) (*Migration, error) {
 		flushTimeout: 30 * time.Second,
 		readBack:     time.Minute,
 		stopWait:     2 * time.Minute,
+		startWait:    time.Minute,
 		producer:     preflight.ReachedBy("producer.override.bootstrap.servers", cfg.Target.Options...),
 		source:       preflight.ReachedBy("source.cluster.bootstrap.servers", cfg.Source.Options...),
 	}

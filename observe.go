@@ -34,9 +34,10 @@ type observer struct {
 	m    *Migration
 	plan *offsetmap.Plan
 
-	since  time.Time
-	stored offsetsByPartition
-	ends   endsByPartition
+	stopped time.Time // since when the connector is seen STOPPED; zero when it is not
+	since   time.Time
+	stored  offsetsByPartition
+	ends    endsByPartition
 }
 
 // look observes everything once, freshly. It never fails: what could not be
@@ -69,6 +70,7 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 		}),
 	}
 	seen.Settled = o.settled(seen)
+	seen.StoodStill = o.stoodStill(seen)
 	return seen
 }
 
@@ -118,6 +120,19 @@ func (o *observer) settled(seen engine.Observed) bool {
 		return false
 	}
 	return seen.Now.Sub(o.since) > o.m.flushTimeout
+}
+
+// stoodStill reports whether the connector has been STOPPED, at every look, for
+// longer than a resume takes to show.
+func (o *observer) stoodStill(seen engine.Observed) bool {
+	if c, ok := seen.Connector.Get(); !ok || c.State != string(connectrest.StateStopped) {
+		o.stopped = time.Time{}
+		return false
+	}
+	if o.stopped.IsZero() {
+		o.stopped = seen.Now
+	}
+	return seen.Now.Sub(o.stopped) > o.m.startWait
 }
 
 // mirrorOffsets parts what Connect holds into the offsets of the alias and

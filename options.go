@@ -46,6 +46,13 @@ func WithReadBackTimeout(d time.Duration) Option { return func(m *Migration) { m
 // By default, two minutes.
 func WithStopTimeout(d time.Duration) Option { return func(m *Migration) { m.stopWait = d } }
 
+// WithStartTimeout says how long a resumed connector may take to show its tasks.
+// Seen: a fifth of a second; with a source that cannot be reached, 16 seconds,
+// and then none. A start that was killed after its resume waits as long before
+// it believes that the resume was never sent.
+// By default, one minute.
+func WithStartTimeout(d time.Duration) Option { return func(m *Migration) { m.startWait = d } }
+
 // WithProducerResolver says how to find the cluster behind the connector's
 // producer.override.bootstrap.servers.
 // By default, it is asked with the options of Config.Target.

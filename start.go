@@ -11,10 +11,6 @@ import (
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
-// startWait is how long a resumed connector may take to show its tasks. Seen:
-// a fifth of a second; with an unreachable source, 16 seconds and then no task.
-const startWait = time.Minute
-
 // Started is the outcome of Start.
 type Started struct {
 	Digest string `json:"digest"`
@@ -46,7 +42,7 @@ func (m *Migration) Start(ctx context.Context, plan *offsetmap.Plan, approval Ap
 // awaitRunning waits until the connector is RUNNING with every task RUNNING.
 func (m *Migration) awaitRunning(ctx context.Context) (connectrest.Status, error) {
 	const pause = 200 * time.Millisecond
-	deadline := m.now().Add(startWait)
+	deadline := m.now().Add(m.startWait)
 	for {
 		status, err := m.cfg.Connect.Status(ctx, m.cfg.Connector)
 		if err == nil && running(status) {
@@ -59,7 +55,7 @@ func (m *Migration) awaitRunning(ctx context.Context) (connectrest.Status, error
 			if err != nil {
 				return status, err
 			}
-			return status, fmt.Errorf("%w: connector %s is %s with %d tasks, %s after its resume", ErrNoProgress, m.cfg.Connector, status.Connector.State, len(status.Tasks), startWait)
+			return status, fmt.Errorf("%w: connector %s is %s with %d tasks, %s after its resume", ErrNoProgress, m.cfg.Connector, status.Connector.State, len(status.Tasks), m.startWait)
 		}
 		if err := m.sleep(ctx, pause); err != nil {
 			return status, err

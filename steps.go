@@ -52,6 +52,8 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 			return r, nil
 		case engine.AwaitTasks:
 			err = m.awaitStopped(ctx)
+		case engine.AwaitResume:
+			err = m.sleep(ctx, m.startWait/4+time.Millisecond)
 		case engine.Settle:
 			err = m.sleep(ctx, m.flushTimeout+time.Second)
 		case engine.Write:

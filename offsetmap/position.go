@@ -7,12 +7,16 @@ import (
 
 // Position is where the old job stood in one partition, as its state says it:
 // a next offset, or the reason why there is none.
+//
+// Its JSON leaves out what is none, since a reader of a list of positions looks
+// for "next" or "unread". What a plan or Connect gets is never left out: see
+// Found and Write.
 type Position struct {
 	TopicPartition
 
 	// Next is C, the next offset to read, whatever the state itself stores.
 	// It is none when Unread or State says why.
-	Next NextOffset `json:"next"`
+	Next NextOffset `json:"next,omitzero"`
 
 	// Unread is the marker of a split that has not emitted a record yet.
 	// Empty when Next is known.
@@ -20,7 +24,7 @@ type Position struct {
 
 	// Stop is the exclusive stopping offset of a bounded split, none for the
 	// usual unbounded one.
-	Stop NextOffset `json:"stop"`
+	Stop NextOffset `json:"stop,omitzero"`
 
 	// State says that no reader holds the partition and only the enumerator
 	// knows it. Empty when a reader holds it.
@@ -28,7 +32,7 @@ type Position struct {
 
 	// Start is where an enumerator-only split would have started: a number
 	// that must never be taken for C. None where the state has no number.
-	Start NextOffset `json:"start"`
+	Start NextOffset `json:"start,omitzero"`
 }
 
 // Marker says why a split has no next offset: the negative number that it

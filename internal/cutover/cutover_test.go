@@ -38,7 +38,7 @@ func TestJVM(t *testing.T) {
 	l := jvm.Get(t)
 	stage := Stage{
 		Source: l.Source.Bootstrap, Target: l.Target.Bootstrap, Connect: l.Worker.RESTURL,
-		FlushTimeout: 4 * time.Second, Patience: 45 * time.Second,
+		FlushTimeout: 4 * time.Second, StartTimeout: 20 * time.Second, Patience: 45 * time.Second,
 	}
 	for _, s := range Scenarios() {
 		t.Run(s.Name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func embedded(t *testing.T) (Stage, *connecttest.Worker) {
 	t.Cleanup(w.Close)
 	return Stage{
 		Source: strings.Join(source, ","), Target: strings.Join(target, ","), Connect: w.URL,
-		FlushTimeout: 300 * time.Millisecond, Patience: 10 * time.Second,
+		FlushTimeout: 300 * time.Millisecond, StartTimeout: 2 * time.Second, Patience: 10 * time.Second,
 	}, w
 }
 

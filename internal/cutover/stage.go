@@ -23,6 +23,8 @@ type Stage struct {
 	Connect string // base URL of the worker
 	// FlushTimeout is the worker's offset.flush.timeout.ms.
 	FlushTimeout time.Duration
+	// StartTimeout is how long a resume may take to show.
+	StartTimeout time.Duration
 	// Patience bounds each wait for records.
 	Patience time.Duration
 }
@@ -85,21 +87,27 @@ func (w *world) topic(name string) string { return w.prefix + "." + name }
 
 // migration is a new Migration over the same journal, as another run of a
 // program would make it.
-func (w *world) migration(topics []string, opts ...flinkmm2.Option) (*flinkmm2.Migration, error) {
+func (w *world) migration(topics []string) (*flinkmm2.Migration, error) {
+	return w.over(w.client, flinkmm2.NewFileJournal(filepath.Join(w.dir, "journal.jsonl")), topics...)
+}
+
+// over is a Migration over the given client and journal.
+func (w *world) over(connect flinkmm2.Connect, journal flinkmm2.Journal, topics ...string) (*flinkmm2.Migration, error) {
 	return flinkmm2.New(flinkmm2.Config{
 		Source:          flinkmm2.Cluster{Admin: w.admin.source, Options: clientOptions(w.Source)},
 		Target:          flinkmm2.Cluster{Admin: w.admin.target, Options: clientOptions(w.Target)},
-		Connect:         w.client,
+		Connect:         connect,
 		Connector:       w.connector,
 		ConnectorConfig: w.config(topics),
 		Topics:          topics,
-		Journal:         flinkmm2.NewFileJournal(filepath.Join(w.dir, "journal.jsonl")),
-	}, append([]flinkmm2.Option{
+		Journal:         journal,
+	},
 		flinkmm2.WithActor("suite"),
 		flinkmm2.WithFlushTimeout(w.FlushTimeout),
-		flinkmm2.WithReadBackTimeout(20 * time.Second),
+		flinkmm2.WithReadBackTimeout(20*time.Second),
 		flinkmm2.WithStopTimeout(time.Minute),
-	}, opts...)...)
+		flinkmm2.WithStartTimeout(w.StartTimeout),
+	)
 }
 
 // config is the users' template, right for workers from 3.9.

@@ -68,6 +68,8 @@ func TestStartAfterALostResume(t *testing.T) {
 	p := plan(t, offsetmap.SourceOffset{})
 	w := applied(t, p)
 	history(&w, func(h *History) { h.StartEnds, h.Resumed = ends(t, p), true })
+	act(t, Next(Start, p, w), AwaitResume) // it may have been sent, and show in a moment
+	w.StoodStill = true
 	act(t, Next(Start, p, w), Resume)
 	store(&w, 0, source(t, 450)) // it did run, and was stopped by somebody
 	refuse(t, Next(Start, p, w), Moved, "offsets/changed")

@@ -16,6 +16,8 @@ import (
 var (
 	made    = time.Date(2026, 10, 15, 8, 0, 0, 0, time.UTC)
 	topicID = offsetmap.TopicID{1, 2, 3}
+
+	configDigest = "sha256:" + strings.Repeat("c0", 32)
 )
 
 func tp(topic string, p int32) offsetmap.TopicPartition {
@@ -59,17 +61,32 @@ func plan(t testing.TB, backup offsetmap.SourceOffset, acceptances ...offsetmap.
 		Tool:      offsetmap.Tool{Name: "test", Version: "1"},
 		CreatedAt: offsetmap.At(made), ExpiresAt: offsetmap.At(made.Add(time.Hour)),
 		Source: offsetmap.Cluster{ID: "source-id"}, Target: offsetmap.Cluster{ID: "target-id"},
-		Connector:   offsetmap.Connector{Name: "mm2", SourceAlias: "source", Config: "sha256:config"},
-		Worker:      offsetmap.Worker{Version: "4.3.1", ClusterID: "target-id", ProducerClusterID: "target-id"},
-		Savepoint:   &offsetmap.Savepoint{Location: "sp", MetadataVersion: 4},
-		Isolation:   offsetmap.ReadUncommitted,
-		Acceptances: acceptances,
-		Rows:        rows,
+		Connector: offsetmap.Connector{Name: "mm2", SourceAlias: "source", Config: configDigest},
+		Worker:    offsetmap.Worker{Version: "4.3.1", ClusterID: "target-id", ProducerClusterID: "target-id"},
+		Savepoint: &offsetmap.Savepoint{
+			Location: "sp", MetadataVersion: 4, OperatorID: "30198ea1e33432d6307d761dd131f28a",
+			Files: []offsetmap.File{{Name: "_metadata", SHA256: strings.Repeat("ab", 32)}},
+		},
+		Isolation:    offsetmap.ReadUncommitted,
+		Attestations: attested(),
+		Acceptances:  acceptances,
+		Rows:         rows,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return sealed
+}
+
+func attested() offsetmap.Attestations {
+	const by, reason = "test", "so"
+	return offsetmap.Attestations{
+		CopyOnly:       &offsetmap.Attestation[bool]{Value: true, By: by, Reason: reason},
+		FlinkStopped:   &offsetmap.Attestation[offsetmap.FlinkEnd]{Value: offsetmap.StoppedWithSavepoint, By: by, Reason: reason},
+		AutoRestartOff: &offsetmap.Attestation[bool]{Value: true, By: by, Reason: reason},
+		SinkGuarantee:  &offsetmap.Attestation[offsetmap.SinkGuarantee]{Value: offsetmap.SinkExactlyOnce, By: by, Reason: reason},
+		Isolation:      &offsetmap.Attestation[offsetmap.Isolation]{Value: offsetmap.ReadUncommitted, By: by, Reason: reason},
+	}
 }
 
 func measured(t testing.TB, p int32) offsetmap.Measured {
@@ -92,7 +109,7 @@ func world(t testing.TB, p *offsetmap.Plan) Observed {
 		Now:      made.Add(time.Minute),
 		SourceID: offsetmap.Known("source-id"), TargetID: offsetmap.Known("target-id"), ProducerID: offsetmap.Known("target-id"),
 		Connector: offsetmap.Known(Connector{State: "STOPPED"}),
-		Config:    offsetmap.Known("sha256:config"),
+		Config:    offsetmap.Known(configDigest),
 		Stored:    offsetmap.Known(Stored{Offsets: stored}),
 		Measured:  offsetmap.Known(all),
 		Active:    offsetmap.Known([]string{}),

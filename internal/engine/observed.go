@@ -30,6 +30,9 @@ type Observed struct {
 	// Settled says that Stored was read twice, further apart than the worker's
 	// flush timeout, with no task in between, and did not move.
 	Settled bool
+	// StoodStill says that the connector has stayed STOPPED for longer than a
+	// resume takes to show.
+	StoodStill bool
 
 	// Measured holds every partition of the plan's topics, measured freshly.
 	Measured offsetmap.Fact[map[offsetmap.TopicPartition]offsetmap.Measured]
@@ -70,6 +73,7 @@ type Act string
 const (
 	Done        Act = "done"         // the goal is reached
 	AwaitTasks  Act = "await-tasks"  // STOPPED, but tasks are still there
+	AwaitResume Act = "await-resume" // a resume that was begun may still take effect
 	Settle      Act = "settle"       // wait for stragglers: see Observed.Settled
 	Write       Act = "write"        // alter the Connect offsets of Decision.Writes
 	RecordStart Act = "record-start" // write the target's ends to the journal
