@@ -1,0 +1,95 @@
+package flinkmm2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/internal/engine"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+func TestExitStatusOfEveryError(t *testing.T) {
+	blocking := []offsetmap.Finding{{Check: "source/unread", Severity: offsetmap.Block, Detail: "d"}}
+	for _, c := range []struct {
+		name string
+		err  error
+		want int
+	}{
+		{"done", nil, 0},
+		{"anything else", errors.New("disk full"), ExitFailed},
+		{"given up", context.Canceled, ExitFailed},
+		{"blocked", offsetmap.Blocked(blocking), ExitBlocked},
+		{"moved", ErrMoved, ExitMoved},
+		{"edited plan", offsetmap.ErrEdited, ExitMoved},
+		{"expired plan", offsetmap.ErrExpired, ExitMoved},
+		{"not a plan", offsetmap.ErrPlan, ExitMoved},
+		{"another plan approved", ErrApproval, ExitMoved},
+		{"refused by the world", refused(engine.Apply, &engine.Refusal{Reason: engine.Moved, Findings: blocking}), ExitMoved},
+		{"refused for want of facts", refused(engine.Apply, &engine.Refusal{Reason: engine.Unknown, Findings: blocking}), ExitUnknown},
+		{"refused by the plan", refused(engine.Apply, &engine.Refusal{Reason: engine.Blocked, Findings: blocking}), ExitBlocked},
+		{"answer lost", connectrest.ErrOutcomeUnknown, ExitUnknown},
+		{"no progress", ErrNoProgress, ExitNoProgress},
+		{"proof failed", ErrProofFailed, ExitProof},
+		{"not proven", ErrNotProven, ExitNotProven},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, err := range []error{c.err, wrap(c.err)} {
+				if got := ExitStatus(err); got != c.want {
+					t.Errorf("ExitStatus(%v) = %d, want %d", err, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+func wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("step: %w", err)
+}
+
+func TestRefusalListsEveryReason(t *testing.T) {
+	err := refused(engine.Start, &engine.Refusal{Reason: engine.Moved, Findings: []offsetmap.Finding{
+		{Check: "source/offset-expired", Severity: offsetmap.Block, Scope: "orders-0", Detail: "200 offsets are gone"},
+		{Check: "connector/state", Severity: offsetmap.Block, Detail: "PAUSED"},
+	}})
+	for _, part := range []string{"start refused, nothing was written", "source/offset-expired orders-0: 200 offsets are gone", "connector/state: PAUSED"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is not in %q", part, err)
+		}
+	}
+}
+
+func TestNewNamesEverythingThatIsMissing(t *testing.T) {
+	_, err := New(Config{Connector: "a/b"})
+	for _, part := range []string{"source admin", "target admin", "Connect client", "journal", "a/b"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is not in %v", part, err)
+		}
+	}
+}
+
+func TestApprovalNamesThePlanAndAPerson(t *testing.T) {
+	plan := &offsetmap.Plan{Digest: "sha256:aa"}
+	for name, c := range map[string]struct {
+		approval Approval
+		ok       bool
+	}{
+		"this plan":    {Approval{"sha256:aa", "li"}, true},
+		"another plan": {Approval{"sha256:bb", "li"}, false},
+		"no plan":      {Approval{"", "li"}, false},
+		"a prefix":     {Approval{"sha256:a", "li"}, false},
+		"nobody":       {Approval{"sha256:aa", ""}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := c.approval.check(plan); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrApproval) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
