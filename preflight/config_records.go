@@ -101,13 +101,15 @@ func transforms(_ *Case, s settings, r *Reporter) {
 func exactlyOnce(_ *Case, s settings, r *Reporter) {
 	const key, boundary = "exactly.once.support", "transaction.boundary"
 	v, err := s.or(key, "requested")
-	iso, _, errIso := s.consumer(keyIsolation)
+	if err == nil && v != "required" {
+		return
+	}
+	level, _, errLevel := s.consumer(keyIsolation)
 	edge, errEdge := s.or(boundary, "poll")
-	switch err := errors.Join(err, errIso, errEdge); {
+	switch err := errors.Join(err, errLevel, errEdge); {
 	case err != nil:
 		r.Unmade(key, err)
-	case v != "required":
-	case iso != string(offsetmap.ReadCommitted):
+	case level != string(offsetmap.ReadCommitted):
 		r.Block(key, "%s is required, but the connector does not read read_committed", key)
 	case strings.EqualFold(edge, "connector"):
 		r.Block(boundary, "%s is %q, which MirrorSourceConnector does not have", boundary, edge)

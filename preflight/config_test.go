@@ -11,7 +11,7 @@ import (
 // the key.
 func with(config connectrest.Config, pairs ...string) connectrest.Config {
 	config = maps.Clone(config)
-	config["name"] = name
+	config["name"] = connector
 	for i := 0; i < len(pairs); i += 2 {
 		config[pairs[i]] = pairs[i+1]
 		if pairs[i+1] == "" {

@@ -60,11 +60,7 @@ func connectorChecks() []Check {
 		Looks:      "GET /connectors/NAME/topics (KIP-558)",
 		Why:        "A connector that ran has written records and may have stored offsets of its own. A task that was abandoned may still commit for up to the worker's offset.flush.timeout.ms.",
 		Remedy:     "Find out what it copied. For a new beginning, reset it: PUT /connectors/NAME/topics/reset, and DELETE /connectors/NAME/offsets while it is STOPPED.",
-		Judge: func(c *Case, r *Reporter) {
-			if topics, _ := c.Facts.Active.Get(); len(topics) > 0 {
-				r.Warn("", "the connector has written to %q since it was created or reset: it ran", topics[:min(len(topics), 10)])
-			}
-		},
+		Judge:      withConfig(activeTopics),
 	}}
 }
 
@@ -94,5 +90,15 @@ func connectorState(c *Case, _ settings, r *Reporter) {
 		r.Block("", "the connector is STOPPED, but %d tasks still exist (the first, %d, is %s)", len(status.Tasks), status.Tasks[0].ID, status.Tasks[0].State)
 	case len(info.Tasks) > 0:
 		r.Block("", "the connector is STOPPED, but %d tasks are still configured", len(info.Tasks))
+	}
+}
+
+func activeTopics(c *Case, _ settings, r *Reporter) {
+	topics, ok := needs(r, "", c.Facts.Active)
+	switch {
+	case !ok && c.Facts.Active.IsAbsent():
+		r.Info("", "the worker does not track which topics a connector writes, so it cannot say whether this one ran")
+	case len(topics) > 0:
+		r.Warn("", "the connector has written to %q since it was created or reset: it ran", topics[:min(len(topics), 10)])
 	}
 }

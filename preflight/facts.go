@@ -45,8 +45,8 @@ type Facts struct {
 	Connector offsetmap.Fact[connectrest.ConnectorInfo]
 	Status    offsetmap.Fact[connectrest.Status]
 	// Active lists the topics that the connector has written since they were
-	// last reset (KIP-558). Absent: there is no connector. A worker that does not
-	// track them leaves it unknown.
+	// last reset (KIP-558). Absent: there is no connector, or the worker does not
+	// track them.
 	Active offsetmap.Fact[[]string]
 	// Stored lists the Connect offsets under the connector's name, raw. Absent:
 	// there is no connector.

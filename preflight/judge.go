@@ -1,10 +1,10 @@
 package preflight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
-	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -54,7 +54,7 @@ func (r Report) Err() error { return offsetmap.Blocked(r.Findings) }
 // same input gives the same report.
 func Judge(f Facts, q Question, own ...Check) Report {
 	c := &Case{Facts: f, Question: q}
-	c.policy = derive(f.Connector, func(i connectrest.ConnectorInfo) (policy, error) { return policyOf(settings{i.Config}) })
+	c.policy = c.namingPolicy()
 	c.selection = c.selector()
 	c.stored = c.mirrorOffsets()
 
@@ -86,16 +86,18 @@ func Judge(f Facts, q Question, own ...Check) Report {
 	return report
 }
 
-// derive works a fact out of another. What cannot be worked out is unknown.
-func derive[A, B any](f offsetmap.Fact[A], work func(A) (B, error)) offsetmap.Fact[B] {
-	v, ok := f.Get()
+// derive works a fact out of two others. It is absent when one of them is, and
+// unknown when one of them is or when it cannot be worked out.
+func derive[A, B, C any](fa offsetmap.Fact[A], fb offsetmap.Fact[B], work func(A, B) (C, error)) offsetmap.Fact[C] {
+	a, okA := fa.Get()
+	b, okB := fb.Get()
 	switch {
-	case ok:
-		return fact(work(v))
-	case f.IsAbsent():
-		return offsetmap.Absent[B]()
+	case okA && okB:
+		return fact(work(a, b))
+	case fa.IsAbsent() || fb.IsAbsent():
+		return offsetmap.Absent[C]()
 	default:
-		return offsetmap.NotKnown[B](f.Err())
+		return offsetmap.NotKnown[C](cmp.Or(fa.Err(), fb.Err()))
 	}
 }
 
@@ -122,7 +124,7 @@ func (c *Case) measured() []offsetmap.Measured {
 			m.TargetTopic = policy.target(tp.Topic)
 			at := offsetmap.TopicPartition{Topic: m.TargetTopic, Partition: tp.Partition}
 			m.TargetEnd = f.TargetEnds[at]
-			if target.Topics[at.Topic].Err == nil && !target.Has(at) {
+			if t := target.Topics[at.Topic]; t.Missing() || t.Err == nil && !target.Has(at) {
 				// It is known not to exist, and a log begins at 0: whether it may be
 				// created is another check's matter.
 				m.TargetEnd = offset0

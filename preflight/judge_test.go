@@ -164,7 +164,7 @@ func TestObserveNeverFails(t *testing.T) {
 func TestAMissingConnectorIsOneFinding(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, setup{})
-	l.must(l.client.Delete(t.Context(), name))
+	l.must(l.client.Delete(t.Context(), connector))
 	l.want(l.judge(), "block connector/absent")
 }
 

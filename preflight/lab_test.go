@@ -32,10 +32,10 @@ var (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	name     = "mm2"
-	identity = "org.apache.kafka.connect.mirror.IdentityReplicationPolicy"
-	bytesOf  = "org.apache.kafka.connect.converters.ByteArrayConverter"
-	password = "correct-horse-battery"
+	connector = "mm2"
+	identity  = "org.apache.kafka.connect.mirror.IdentityReplicationPolicy"
+	bytesOf   = "org.apache.kafka.connect.converters.ByteArrayConverter"
+	password  = "correct-horse-battery"
 )
 
 // lab is a migration that is sound in every respect, on brokers and a worker
@@ -150,7 +150,7 @@ func newLab(t *testing.T, s setup) *lab {
 	l.put()
 	l.probe = preflight.Probe{
 		Source: kadm.NewClient(l.from), Target: kadm.NewClient(l.to), Connect: client,
-		Connector: name, Topics: []string{"orders", "payments"},
+		Connector: connector, Topics: []string{"orders", "payments"},
 		ResolveProducer: preflight.ReachedBy("producer.override.bootstrap.servers", quick()...),
 		ResolveSource:   preflight.ReachedBy("source.cluster.bootstrap.servers", quick()...),
 	}
@@ -219,13 +219,13 @@ func (l *lab) produce(topic string, partition int32, n int) {
 func (l *lab) put() {
 	l.t.Helper()
 	ctx := l.t.Context()
-	if _, err := l.client.Connector(ctx, name); err == nil {
-		l.must(l.client.Delete(ctx, name))
+	if _, err := l.client.Connector(ctx, connector); err == nil {
+		l.must(l.client.Delete(ctx, connector))
 	}
 	config := maps.Clone(l.config)
-	_, err := l.client.Create(ctx, connectrest.CreateRequest{Name: name, Config: config, InitialState: connectrest.StateStopped})
+	_, err := l.client.Create(ctx, connectrest.CreateRequest{Name: connector, Config: config, InitialState: connectrest.StateStopped})
 	l.must(err)
-	_, err = l.client.AwaitStopped(ctx, name)
+	_, err = l.client.AwaitStopped(ctx, connector)
 	l.must(err)
 }
 
@@ -245,7 +245,7 @@ func (l *lab) set(pairs ...string) {
 // taken.
 func (l *lab) show(config connectrest.Config) func() {
 	l.t.Helper()
-	return l.answer("/connectors/"+name, connectrest.ConnectorInfo{Name: name, Config: config, Tasks: []connectrest.TaskID{}, Type: "source"})
+	return l.answer("/connectors/"+connector, connectrest.ConnectorInfo{Name: connector, Config: config, Tasks: []connectrest.TaskID{}, Type: "source"})
 }
 
 // answer lets the worker answer GET path with v, until the returned function is
@@ -277,7 +277,7 @@ func (l *lab) store(entries ...string) {
 	for i := 0; i < len(entries); i += 2 {
 		list = append(list, connectrest.Offset{Partition: json.RawMessage(entries[i]), Offset: json.RawMessage(entries[i+1])})
 	}
-	l.must(l.client.AlterOffsets(l.t.Context(), name, list))
+	l.must(l.client.AlterOffsets(l.t.Context(), connector, list))
 }
 
 func (l *lab) judge() preflight.Report {

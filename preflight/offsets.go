@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -65,13 +64,7 @@ func offsetChecks() []Check {
 
 // mirrorOffsets reads the stored offsets as the connector would.
 func (c *Case) mirrorOffsets() offsetmap.Fact[connectrest.MirrorOffsets] {
-	p, ok := c.policy.Get()
-	if !ok {
-		return derive(c.policy, func(policy) (connectrest.MirrorOffsets, error) {
-			return connectrest.MirrorOffsets{}, errors.New("not reached")
-		})
-	}
-	return derive(c.Facts.Stored, func(all []connectrest.Offset) (connectrest.MirrorOffsets, error) {
+	return derive(c.policy, c.Facts.Stored, func(p policy, all []connectrest.Offset) (connectrest.MirrorOffsets, error) {
 		return connectrest.MirrorSourceOffsets(p.source, all)
 	})
 }

@@ -89,6 +89,20 @@ func policyOf(s settings) (policy, error) {
 	return p, nil
 }
 
+// namingPolicy works out the connector's policy.
+func (c *Case) namingPolicy() offsetmap.Fact[policy] {
+	f := c.Facts.Connector
+	info, ok := f.Get()
+	switch {
+	case ok:
+		return fact(policyOf(settings{info.Config}))
+	case f.IsAbsent():
+		return offsetmap.Absent[policy]()
+	default:
+		return offsetmap.NotKnown[policy](f.Err())
+	}
+}
+
 func (p policy) looksLikeHeartbeat(topic string) bool { return strings.HasSuffix(topic, heartbeats) }
 
 // target is formatRemoteTopic.

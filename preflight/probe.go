@@ -3,6 +3,7 @@ package preflight
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -83,7 +84,11 @@ func (p Probe) observeConnect(ctx context.Context, f *Facts) {
 		f.Active = offsetmap.Absent[[]string]()
 	} else {
 		f.Status = connectorFact(p.Connect.Status(ctx, p.Connector))
-		f.Active = connectorFact(p.Connect.ActiveTopics(ctx, p.Connector))
+		active, err := p.Connect.ActiveTopics(ctx, p.Connector)
+		f.Active = connectorFact(active, err)
+		if errors.Is(err, connectrest.ErrUnsupported) { // topic.tracking.enable=false
+			f.Active = offsetmap.Absent[[]string]()
+		}
 	}
 	// Offsets survive their connector, but a worker shows them under an existing
 	// name only.
@@ -120,7 +125,7 @@ func (p Probe) resolve(ctx context.Context, r Resolver, config connectrest.Confi
 }
 
 func (p Probe) observeSource(ctx context.Context, f *Facts) {
-	f.Source = fact(fresh.Topics(ctx, p.Source))
+	f.Source = fact(topics(ctx, p.Source, f.Topics))
 	source, ok := f.Source.Get()
 	if !ok {
 		return
@@ -140,17 +145,42 @@ func (p Probe) observeSource(ctx context.Context, f *Facts) {
 }
 
 func (p Probe) observeTarget(ctx context.Context, f *Facts) {
-	f.Target = fact(fresh.Topics(ctx, p.Target))
-	target, ok := f.Target.Get()
-	c, known := f.Connector.Get()
-	if !ok || !known {
-		return
-	}
 	var names []string
-	for _, t := range f.Topics {
-		if name, err := TargetTopic(c.Config, t); err == nil {
-			names = append(names, name)
+	if c, ok := f.Connector.Get(); ok {
+		for _, t := range f.Topics {
+			if name, err := TargetTopic(c.Config, t); err == nil {
+				names = append(names, name)
+			}
 		}
 	}
-	f.TargetEnds, f.unended = measured(fresh.Ends(ctx, p.Target, existing(target, names)...))
+	f.Target = fact(topics(ctx, p.Target, names))
+	if target, ok := f.Target.Get(); ok {
+		f.TargetEnds, f.unended = measured(fresh.Ends(ctx, p.Target, existing(target, names)...))
+	}
+}
+
+// topics reads all topics of a cluster, and asks by name for those of the names
+// that are not among them: brokers leave out of the list of all topics what a
+// client may not see, and only by name they say that it is denied.
+func topics(ctx context.Context, admin Admin, names []string) (Cluster, error) {
+	c, err := fresh.Topics(ctx, admin)
+	if err != nil {
+		return c, err
+	}
+	unlisted := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, listed := c.Topics[name]
+		return listed
+	})
+	if len(unlisted) == 0 {
+		return c, nil
+	}
+	asked, err := fresh.Topics(ctx, admin, unlisted...)
+	for _, name := range unlisted {
+		t, answered := asked.Topics[name]
+		if !answered {
+			t = Topic{Name: name, Err: err}
+		}
+		c.Topics[name] = t
+	}
+	return c, nil
 }

@@ -109,7 +109,7 @@ func (s *selector) judge(topic string) verdict {
 		return verdict{false, fmt.Sprintf("the name begins with the target's alias %q, which counts as a cycle", s.policy.alias)}
 	case heartbeat && (!included || excluded):
 		return verdict{true, "heartbeats topics are copied although topics does not select them"}
-	case heartbeat, included && !excluded:
+	case included && !excluded:
 		return verdict{true, "topics selects it"}
 	case !included:
 		return verdict{false, "topics does not select it"}
@@ -121,26 +121,35 @@ func (s *selector) judge(topic string) verdict {
 }
 
 // mm2Version returns the version of the MirrorSourceConnector plugin, which
-// decides how the connector behaves; the worker's own may differ.
+// decides how the connector behaves; the worker's own may differ. A worker may
+// have several (KIP-891); the status says which one the connector is.
 func (c *Case) mm2Version() (connectrest.Version, error) {
 	plugins, ok := c.Facts.Plugins.Get()
 	if !ok {
 		return connectrest.Version{}, c.Facts.Plugins.Err()
 	}
-	i := slices.IndexFunc(plugins, func(p connectrest.PluginInfo) bool { return p.Class == mirrorSource })
-	if i < 0 {
-		return connectrest.Version{}, errors.New("the worker does not list the plugin " + mirrorSource)
+	var versions []string
+	for _, p := range plugins {
+		if p.Class == mirrorSource && !slices.Contains(versions, p.Version) {
+			versions = append(versions, p.Version)
+		}
 	}
-	return connectrest.ParseVersion(plugins[i].Version)
+	status, _ := c.Facts.Status.Get()
+	switch {
+	case len(versions) == 0:
+		return connectrest.Version{}, errors.New("the worker does not list the plugin " + mirrorSource)
+	case len(versions) == 1:
+		return connectrest.ParseVersion(versions[0])
+	case status.Connector.Version != "":
+		return connectrest.ParseVersion(status.Connector.Version)
+	default:
+		return connectrest.Version{}, fmt.Errorf("the worker has the plugin %s in the versions %q, and does not say which one the connector is", mirrorSource, versions)
+	}
 }
 
 // selector works out which topics the connector copies.
 func (c *Case) selector() offsetmap.Fact[*selector] {
-	p, ok := c.policy.Get()
-	if !ok {
-		return derive(c.policy, func(policy) (*selector, error) { return nil, nil })
-	}
-	return derive(c.Facts.Connector, func(i connectrest.ConnectorInfo) (*selector, error) {
+	return derive(c.policy, c.Facts.Connector, func(p policy, i connectrest.ConnectorInfo) (*selector, error) {
 		mm2, err := c.mm2Version()
 		if err != nil {
 			return nil, err

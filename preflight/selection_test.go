@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -118,6 +119,20 @@ func TestEveryVerdictHasAReason(t *testing.T) {
 			if s.judge(topic).reason == "" {
 				t.Errorf("%v: no reason for %s", c.Config, topic)
 			}
+		}
+	}
+}
+
+func TestSettingsThatThePolicyCannotDoWithout(t *testing.T) {
+	for name, config := range map[string]connectrest.Config{
+		"no alias":             {},
+		"an empty alias":       {keySourceAlias: " "},
+		"an empty separator":   {keySourceAlias: "source", "replication.policy.separator": ""},
+		"a referred separator": {keySourceAlias: "source", "replication.policy.separator": "${env:SEPARATOR}"},
+		"a referred target":    {keySourceAlias: "source", keyTargetAlias: "${env:ALIAS}"},
+	} {
+		if p, err := policyOf(settings{config}); !errors.Is(err, ErrPolicy) || p != (policy{}) {
+			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
 }

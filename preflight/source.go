@@ -29,7 +29,7 @@ func sourceChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "the topics of the migration in the source's Metadata",
 		Why:        "A name with a typing error, or of a topic that was deleted, would silently be left out.",
-		Remedy:     "Correct the list of topics, or grant Describe on the topic: brokers leave out what a client may not see.",
+		Remedy:     "Correct the list of topics; where the topic is denied, grant Describe on it.",
 		Judge:      topicMissing,
 	}, {
 		ID:         "source/open-transaction",
@@ -58,9 +58,9 @@ func topicMissing(c *Case, r *Reporter) {
 		return // source/unknown
 	}
 	for _, name := range c.Facts.Topics {
-		switch t, listed := source.Topics[name]; {
-		case !listed || t.Missing():
-			r.Block(name, "the source %s has no topic %s, or this client may not see it", source.ClusterID, name)
+		switch t := source.Topics[name]; {
+		case t.Missing():
+			r.Block(name, "the source %s has no topic %s", source.ClusterID, name)
 		case t.Err != nil:
 			r.Unknown(name, t.Err)
 		}

@@ -75,7 +75,8 @@ func (c *Case) clusters() (source, target Cluster, ok bool) {
 
 // eachTarget calls f for every topic of the migration that exists on the
 // source, with its name on the target. It does nothing while the names are not
-// known, which config/replication-policy reports.
+// known, and leaves out those that no topic can have: config/replication-policy
+// and plan/partition-invalid report them.
 func (c *Case) eachTarget(f func(source, target Topic, name string)) {
 	source, target, ok := c.clusters()
 	policy, named := c.policy.Get()
@@ -83,8 +84,8 @@ func (c *Case) eachTarget(f func(source, target Topic, name string)) {
 		return
 	}
 	for _, topic := range c.Facts.Topics {
-		if s := source.Topics[topic]; s.Name != "" && s.Err == nil {
-			name := policy.target(topic)
+		name := policy.target(topic)
+		if s := source.Topics[topic]; s.Err == nil && offsetmap.ValidateTopic(name) == nil {
 			f(s, target.Topics[name], name)
 		}
 	}
@@ -93,7 +94,7 @@ func (c *Case) eachTarget(f func(source, target Topic, name string)) {
 func targetMissing(c *Case, r *Reporter) {
 	c.eachTarget(func(source, target Topic, name string) {
 		switch {
-		case target.Name == "" || target.Missing():
+		case target.Missing():
 			r.Block(name, "the target has no topic %s, where %s of the source would be copied to", name, source.Name)
 		case target.Err != nil:
 			r.Unmade(name, target.Err)
@@ -103,7 +104,7 @@ func targetMissing(c *Case, r *Reporter) {
 
 func partitionCount(c *Case, r *Reporter) {
 	c.eachTarget(func(source, target Topic, name string) {
-		if target.Name == "" || target.Err != nil {
+		if target.Err != nil {
 			return // target/topic-missing
 		}
 		switch s, t := len(source.Partitions), len(target.Partitions); {
@@ -127,8 +128,10 @@ func nameCollision(c *Case, r *Reporter) {
 			byMetric[key] = append(byMetric[key], name)
 		}
 	}
-	for name := range target.Topics {
-		add(name)
+	for name, t := range target.Topics {
+		if t.Err == nil {
+			add(name)
+		}
 	}
 	var ours []string
 	c.eachTarget(func(_, _ Topic, name string) {

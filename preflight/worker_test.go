@@ -27,7 +27,7 @@ func (l *lab) plugin(version string) (mend func()) {
 func (l *lab) run(n int64) (stop func()) {
 	l.t.Helper()
 	ctx := l.t.Context()
-	l.must(l.client.Resume(ctx, name))
+	l.must(l.client.Resume(ctx, connector))
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		ends, err := kadm.NewClient(l.to).ListEndOffsets(ctx, "orders")
 		l.must(err)
@@ -39,8 +39,8 @@ func (l *lab) run(n int64) (stop func()) {
 		}
 	}
 	return func() {
-		l.must(l.client.Stop(ctx, name))
-		_, err := l.client.AwaitStopped(ctx, name)
+		l.must(l.client.Stop(ctx, connector))
+		_, err := l.client.AwaitStopped(ctx, connector)
 		l.must(err)
 	}
 }
@@ -60,9 +60,9 @@ func workerBreakages() map[string]breakage {
 			l.set("producer.override.bootstrap.servers", strings.Join(l.target.ListenAddrs(), ","))
 			return func() { l.set("producer.override.bootstrap.servers", "") }
 		},
-		"connector/unknown": func(l *lab) func() { return l.refuse("/connectors/" + name) },
+		"connector/unknown": func(l *lab) func() { return l.refuse("/connectors/" + connector) },
 		"connector/absent": func(l *lab) func() {
-			l.must(l.client.Delete(l.t.Context(), name))
+			l.must(l.client.Delete(l.t.Context(), connector))
 			return l.put
 		},
 		"connector/class": func(l *lab) func() {
@@ -71,7 +71,7 @@ func workerBreakages() map[string]breakage {
 		"connector/state": func(l *lab) func() { return l.run(10) },
 		"connector/active-topics": func(l *lab) func() {
 			l.run(10)()
-			return func() { l.must(l.client.ResetActiveTopics(l.t.Context(), name)) }
+			return func() { l.must(l.client.ResetActiveTopics(l.t.Context(), connector)) }
 		},
 	}
 }
@@ -80,7 +80,7 @@ func offsetBreakages() map[string]breakage {
 	clearing := func(l *lab, partition string) func() { return func() { l.store(partition, "null") } }
 	const orders0 = `{"cluster":"source","topic":"orders","partition":0}`
 	return map[string]breakage{
-		"offsets/unknown": func(l *lab) func() { return l.refuse("/connectors/" + name + "/offsets") },
+		"offsets/unknown": func(l *lab) func() { return l.refuse("/connectors/" + connector + "/offsets") },
 		"offsets/foreign": func(l *lab) func() {
 			const other = `{"cluster":"old","topic":"orders","partition":0}`
 			l.store(other, `{"offset":3}`)

@@ -193,11 +193,23 @@ func TestAskingForAMissingTopicDoesNotCreateIt(t *testing.T) {
 	if !errors.As(err, &unmeasured) || !errors.Is(err, kerr.UnknownTopicOrPartition) || len(ranges) != 0 {
 		t.Errorf("ranges %v, error %v; want no range and UNKNOWN_TOPIC_OR_PARTITION", ranges, err)
 	}
-	if unmeasured.Reason(tp("orders", 0)) == nil {
-		t.Error("no reason for orders-0")
+	if unmeasured.Reason(tp("orders", 0)) == nil || len(unmeasured.Topics) != 1 || len(unmeasured.Partitions) != 0 {
+		t.Errorf("reasons %v and %v, want one for the topic orders", unmeasured.Topics, unmeasured.Partitions)
 	}
 	if c.TopicInfo("orders") != nil {
 		t.Error("the topic was created")
+	}
+}
+
+func TestAClusterWithoutAnIDStillHasTopics(t *testing.T) {
+	c, _, admin := cluster(t, kfake.ClusterID(""))
+	create(t, c, "orders", 1)
+	got, err := fresh.Topics(t.Context(), admin)
+	if !errors.Is(err, fresh.ErrNoClusterID) || !got.Has(tp("orders", 0)) {
+		t.Errorf("%+v, %v; want orders and ErrNoClusterID", got, err)
+	}
+	if ranges, err := fresh.Ranges(t.Context(), admin, "orders"); err != nil || ranges[tp("orders", 0)] != rng(t, 0, 0, 0) {
+		t.Errorf("ranges %v, error %v", ranges, err)
 	}
 }
 
