@@ -77,6 +77,8 @@ func TestCanonicalRefusesWithThePlace(t *testing.T) {
 		`"\udc00\ud800"`:             "surrogate",
 		`{"a":["\ud83dx"]}`:          "a[0]: the string",
 		`"\ud83d\u0041"`:             "surrogate",
+		`"\ud83d\\de00"`:             "surrogate", // an escaped backslash, then text that reads like the other half
+		`"\ud83dxude00"`:             "surrogate",
 		`"\ud83d\n"`:                 "surrogate",
 		`{"\ude00":1}`:               "surrogate",
 	} {

@@ -98,6 +98,17 @@ func TestPlanThatNeverEndsIsRefused(t *testing.T) {
 	}
 }
 
+func TestErrorsQuoteNoMoreThanALine(t *testing.T) {
+	for n, want := range map[int]string{59: "", 60: "", 61: "..."} {
+		if got := shorten([]byte(strings.Repeat("x", n))); got != strings.Repeat("x", min(n, 60))+want {
+			t.Errorf("of %d bytes: %q", n, got)
+		}
+	}
+	if got := shorten([]byte(strings.Repeat("x", 59) + "é" + "x")); got != strings.Repeat("x", 59)+"..." {
+		t.Errorf("a character was cut: %q", got)
+	}
+}
+
 // TestDigestOfABodyIsTheDigestOfItsJSON: a body is hashed row by row, and that
 // must be the digest that its text has.
 func TestDigestOfABodyIsTheDigestOfItsJSON(t *testing.T) {

@@ -221,6 +221,11 @@ func TestTextsThatAreNoPlan(t *testing.T) {
 		"a partition of text":       {replaced(`"partition":1,`, `"partition":"1",`), `body.rows[2].partition: "1" is not a value of type int32`},
 		"a partition too large":     {replaced(`"partition":1,`, `"partition":2147483648,`), `body.rows[2].partition: 2147483648 is not a value of type int32`},
 		"rows that are none":        {replaced(`"rows": [`, `"rows": [7,`), `body.rows[0]: 7 is not an object`},
+		"rows null":                 {`{"apiVersion":"flinkmm2/v1","kind":"Plan","digest":"","body":{"rows":null}}`, "body.rows: null is not in the form that is written: []"},
+		"rows an object":            {`{"apiVersion":"flinkmm2/v1","kind":"Plan","digest":"","body":{"rows":{}}}`, "body.rows: {} is not an array"},
+		"rows a text":               {`{"apiVersion":"flinkmm2/v1","kind":"Plan","digest":"","body":{"rows":"[]"}}`, `body.rows: "[]" is not an array`},
+		"rows missing":              {`{"apiVersion":"flinkmm2/v1","kind":"Plan","digest":"","body":{}}`, "body.acceptances: missing"},
+		"a body that is none":       {`{"apiVersion":"flinkmm2/v1","kind":"Plan","digest":"","body":[]}`, "body: [] is not an object"},
 		"acceptances null":          {`{"apiVersion":"flinkmm2/v1","kind":"Plan","digest":"","body":{"acceptances":null}}`, "body.acceptances: null is not in the form that is written: []"},
 		"attested by a number":      {replaced(`"by": "ana"`, `"by": 7`), `body.attestations.copyOnly.by: 7 is not a value of type string`},
 		"a time of another form":    {replaced("2026-03-01T12:00:00Z", "2026-03-01T12:00:00+00:00"), "body.createdAt: "},
@@ -264,7 +269,31 @@ func TestAPlanThatBreaksARuleIsRefusedWithARightDigest(t *testing.T) {
 		"unsorted findings": {func(b map[string]any) { f := b["findings"].([]any); f[0], f[1] = f[1], f[0] }, "body.findings[1]: not sorted"},
 		"the source":        {func(b map[string]any) { b["target"] = b["source"] }, "the same cluster as the source"},
 	} {
-		t.Run(name, func(t *testing.T) { refused(t, resealed(c.change), name, c.want) })
+		t.Run(name, func(t *testing.T) {
+			refused(t, resealed(c.change), name, c.want)
+			if _, err := read(resealed(c.change)); errors.Is(err, offsetmap.ErrEdited) {
+				t.Errorf("nobody edited it, but: %v", err)
+			}
+		})
+	}
+}
+
+func TestAnEditThatBreaksARuleIsBoth(t *testing.T) {
+	_, err := read(bytes.Replace(golden(t), []byte(`"write":{"offset":999}`), []byte(`"write":null`), 1))
+	if !errors.Is(err, offsetmap.ErrEdited) || !errors.Is(err, offsetmap.ErrPlan) || !strings.Contains(err.Error(), "write is clear, but C = 1000 asks for set 999") {
+		t.Errorf("got %v", err)
+	}
+	_, err = read(bytes.Replace(golden(t), []byte(`"targetEnd":90`), []byte(`"targetEnd":91`), 1))
+	if !errors.Is(err, offsetmap.ErrEdited) || errors.Is(err, offsetmap.ErrPlan) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
+	p := seal(t, bodyOf(everyRule()))
+	p.Body.Rows[3].Write = offsetmap.Write{}
+	if raw, err := p.Encode(); !errors.Is(err, offsetmap.ErrOffset) || !strings.Contains(err.Error(), "row orders-2: ") {
+		t.Errorf("a row that writes nothing is written as %.80s, %v", raw, err)
 	}
 }
 

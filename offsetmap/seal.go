@@ -123,10 +123,7 @@ func (p *Plan) Encode() ([]byte, error) {
 		return nil, err
 	}
 	const empty = `"rows": []`
-	i := bytes.LastIndex(out, []byte(empty))
-	if len(p.Body.Rows) == 0 || i < 0 {
-		return append(out, '\n'), nil
-	}
+	i := bytes.LastIndex(out, []byte(empty)) // in a text the quotes would be escaped
 	file := bytes.NewBuffer(nil)
 	file.Write(out[:i])
 	file.WriteString(`"rows": [`)
