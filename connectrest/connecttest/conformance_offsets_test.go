@@ -66,7 +66,7 @@ func testRejectedOffsets(t *testing.T, s *stage) {
 		{name: "unknown member of an entry", body: `{"offsets":[{"partition":` + orders0 + `,"offset":{"offset":1},"x":1}]}`, status: 500, message: `Unrecognized field "x" (class org.apache.kafka.connect.runtime.rest.entities.ConnectorOffset), not marked as ignorable (2 known properties: "partition", "offset"...`},
 		{name: "a bare number", body: patched(orders0, "5"), status: 500, message: "Cannot deserialize value of type `java.util.LinkedHashMap<java.lang.String,java.lang.Object>` from Integer value (token `JsonToken.VALUE_NUMBER_INT`)..."},
 		{name: "null entry", body: `{"offsets":[null]}`, status: 500, message: `Cannot invoke "org.apache.kafka.connect.runtime.rest.entities.ConnectorOffset.partition()" because "offset" is null`},
-		{name: "text after the value", body: withOffset("1") + " trailing", status: 500, message: "Unrecognized token 'trailing': was expecting..."},
+		{name: "text after the value", body: withOffset("1") + " trailing", status: 500, message: "Unrecognized token 'trailing': was expecting...", since: "3.7.0"},
 		{name: "text", body: withOffset("1"), header: []string{"Content-Type", "text/plain"}, status: 415, message: "HTTP 415 Unsupported Media Type"},
 		{name: "no partition", body: `{"offsets":[{"offset":{"offset":1}}]}`, status: 500, message: "Source partitions may not be null"},
 		{name: "null partition", body: patched("null", `{"offset":1}`), status: 500, message: "Source partitions may not be null"},

@@ -150,6 +150,21 @@ func (t *task) write(records []*kgo.Record) error {
 		}
 		batch = append(batch, out...)
 	}
+	if t.syncs.unproven() && len(batch) > 0 {
+		// The callback of the first record waits for the syncs topic.
+		if err := t.sendAll(batch[:1]); err != nil {
+			return err
+		}
+		batch = batch[1:]
+	}
+	if err := t.sendAll(batch); err != nil {
+		return err
+	}
+	return failed
+}
+
+// sendAll writes a batch and the offset syncs that are due after it.
+func (t *task) sendAll(batch []outgoing) error {
 	for len(batch) > 0 {
 		batch = t.send(batch)
 		if len(batch) == 0 {
@@ -157,16 +172,13 @@ func (t *task) write(records []*kgo.Record) error {
 		}
 		// KafkaProducer.send waits for a partition that is not there for
 		// max.block.ms, which Connect sets to the largest long.
-		t.log.Warn("target partition does not exist, waiting", "topic", batch[0].out.Topic, "partition", batch[0].out.Partition)
+		t.log.Warn("target partition does not exist, waiting", "source topic", batch[0].source.Topic, "partition", batch[0].source.Partition)
 		if err := sleep(t.writing, retryPause); err != nil {
 			return err
 		}
 	}
 	if err := t.failure(); err != nil {
 		return err
-	}
-	if failed != nil {
-		return failed
 	}
 	if err := t.syncs.send(t.writing); err != nil {
 		return err

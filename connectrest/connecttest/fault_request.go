@@ -37,13 +37,17 @@ type Answer struct {
 	AfterWork bool
 }
 
-// Rebalance answers 409, as a worker does while the group rebalances or it has
-// not read a change of configuration yet. Nothing is done.
+// Rebalance answers as a worker does that expects a rebalance of the group or has
+// not read a change of configuration yet: a GET with 500 "Request cannot be
+// completed because a rebalance is expected", which no forwarding turns into a
+// 409 (ConnectorsResource.getConnector and the like), everything else with 409
+// and Message. Nothing is done.
 type Rebalance struct {
 	Requests
 
-	// Message is the text. By default, "Cannot complete request momentarily due
-	// to stale configuration (typically caused by a concurrent config change)".
+	// Message is the text of the 409. By default, "Cannot complete request
+	// momentarily due to stale configuration (typically caused by a concurrent
+	// config change)".
 	Message string
 }
 
@@ -148,6 +152,10 @@ func (w *Worker) serveFault(f requestFault, rw http.ResponseWriter, r *request) 
 		fixed = answer{status: cmp.Or(f.Status, http.StatusInternalServerError), contentType: cmp.Or(f.ContentType, contentJSON), body: []byte(f.Body)}
 		afterWork = f.AfterWork
 	case Rebalance:
+		if r.method == http.MethodGet {
+			fixed = internalError("Request cannot be completed because a rebalance is expected").answer()
+			break
+		}
 		fixed = conflict("%s", cmp.Or(f.Message,
 			"Cannot complete request momentarily due to stale configuration (typically caused by a concurrent config change)")).answer()
 	case ForwardingFailure:

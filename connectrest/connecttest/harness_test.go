@@ -122,12 +122,18 @@ func (s *stage) try(ctx context.Context, method, path string, body any, header .
 	return reply{resp.StatusCode, resp.Header, string(b)}, err
 }
 
-func (s *stage) call(t testing.TB, method, path string, body any, header ...string) reply {
+// call sends a request, again while the worker says that it rebalances.
+func (s *stage) call(t testing.TB, method, path string, body any, header ...string) (r reply) {
 	t.Helper()
-	r, err := s.try(t.Context(), method, path, body, header...)
-	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
-	}
+	await(t, "an answer from a worker that does not rebalance", func() (any, bool) {
+		var err error
+		if r, err = s.try(t.Context(), method, path, body, header...); err != nil {
+			t.Fatalf("%s %s: %v", method, path, err)
+		}
+		rebalances := r.status == http.StatusConflict && !strings.HasSuffix(r.message(), " already exists") ||
+			r.message() == "Request cannot be completed because a rebalance is expected"
+		return r, !rebalances
+	})
 	return r
 }
 
@@ -360,6 +366,10 @@ func produce(t testing.TB, brokers []string, records ...*kgo.Record) {
 	}
 }
 
+// epoch is the time of the first test record. A real broker deletes records by
+// their own timestamps, so an old one may be gone before it is read.
+var epoch = time.Now().Add(-time.Minute).Truncate(time.Millisecond)
+
 // numbered are n records of one partition whose values are "topic/partition/i",
 // counted from first.
 func numbered(topic string, partition int32, first, n int) []*kgo.Record {
@@ -368,7 +378,7 @@ func numbered(topic string, partition int32, first, n int) []*kgo.Record {
 		records = append(records, &kgo.Record{
 			Topic: topic, Partition: partition,
 			Key: fmt.Appendf(nil, "k%d", i), Value: fmt.Appendf(nil, "%s/%d/%d", topic, partition, i),
-			Timestamp: time.UnixMilli(1_700_000_000_000 + int64(i)),
+			Timestamp: epoch.Add(time.Duration(i) * time.Millisecond),
 		})
 	}
 	return records
@@ -489,9 +499,14 @@ func commitGroup(t testing.TB, brokers []string, group, topic string, offsets ma
 
 func deleteTopics(t testing.TB, brokers []string, names ...string) {
 	t.Helper()
-	if _, err := kadm.NewClient(kafka(t, brokers)).DeleteTopics(t.Context(), names...); err != nil {
-		t.Fatalf("delete topics: %v", err)
+	resp, err := kadm.NewClient(kafka(t, brokers)).DeleteTopics(t.Context(), names...)
+	if err != nil || resp.Error() != nil {
+		t.Fatalf("delete topics: %v %v", err, resp.Error())
 	}
+	await(t, "the topics to be gone", func() (any, bool) {
+		have := topics(t, brokers)
+		return have, !slices.ContainsFunc(have, func(n string) bool { return slices.Contains(names, n) })
+	})
 }
 
 func addPartitions(t testing.TB, brokers []string, topic string, total int) {

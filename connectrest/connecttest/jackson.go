@@ -25,21 +25,21 @@ func jacksonError(format string, args ...any) *restError {
 
 // readJSON reads the one JSON value of body. The value is nil for an empty body
 // and for null, which a resource cannot tell apart either.
-func readJSON(body []byte) (any, *restError) {
+func (v version) readJSON(body []byte) (any, *restError) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, nil
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
+	var read any
+	if err := d.Decode(&read); err != nil {
 		return nil, syntaxError(body, err)
 	}
 	rest := body[d.InputOffset():]
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, syntaxError(bytes.TrimSpace(rest), err)
+	if _, err := d.Token(); v.refusesTrailing() && !errors.Is(err, io.EOF) {
+		return nil, syntaxError(rest, err)
 	}
-	j, err := javaValue(v)
+	j, err := javaValue(read)
 	if err != nil {
 		return nil, jacksonError("%v", err)
 	}

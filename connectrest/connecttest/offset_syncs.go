@@ -19,6 +19,7 @@ type offsetSyncs struct {
 	mu      sync.Mutex
 	last    map[topicPartition]syncState
 	pending []*kgo.Record
+	proven  bool // a sync was written
 }
 
 type syncState struct{ upstream, downstream, synced int64 }
@@ -89,13 +90,26 @@ func (s *offsetSyncs) send(ctx context.Context) error {
 	s.mu.Unlock()
 	for _, r := range pending {
 		wait, cancel := context.WithTimeout(ctx, syncBlock)
-		_ = s.client.ProduceSync(wait, r).FirstErr()
+		err := s.client.ProduceSync(wait, r).FirstErr()
 		cancel()
+		s.mu.Lock()
+		s.proven = s.proven || err == nil
+		s.mu.Unlock()
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unproven reports whether syncs are to be written and none was yet.
+func (s *offsetSyncs) unproven() bool {
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.proven
 }
 
 func (s *offsetSyncs) close() {

@@ -99,7 +99,7 @@ type createRequest struct {
 
 func (w *Worker) readCreate(body []byte) (createRequest, *restError) {
 	cr := createRequest{target: started}
-	v, err := readJSON(body)
+	v, err := w.opts.version.readJSON(body)
 	if err != nil {
 		return cr, err
 	}
@@ -218,7 +218,7 @@ func (w *Worker) getConfig(r *request) (answer, *restError) {
 
 // putConfig creates a connector that does not exist, RUNNING at once.
 func (w *Worker) putConfig(r *request) (answer, *restError) {
-	v, err := readJSON(r.body)
+	v, err := w.opts.version.readJSON(r.body)
 	if err != nil {
 		return answer{}, err
 	}
@@ -246,7 +246,7 @@ func (w *Worker) putConfig(r *request) (answer, *restError) {
 // patchConfig merges; null removes a key. The name within it is not compared
 // with the connector's.
 func (w *Worker) patchConfig(r *request) (answer, *restError) {
-	v, err := readJSON(r.body)
+	v, err := w.opts.version.readJSON(r.body)
 	if err != nil {
 		return answer{}, err
 	}

@@ -43,15 +43,15 @@ func (w *Worker) getOffsets(r *request) (answer, *restError) {
 
 // readOffsets reads the body of PATCH offsets. nil without an error stands for a
 // list that is missing or empty.
-func readOffsets(body []byte) ([]offsetEntry, *restError) {
-	v, err := readJSON(body)
+func (v version) readOffsets(body []byte) ([]offsetEntry, *restError) {
+	read, err := v.readJSON(body)
 	if err != nil {
 		return nil, err
 	}
-	if v == nil {
+	if read == nil {
 		return nil, internalError(`Cannot invoke "%sConnectorOffsets.offsets()" because "offsets" is null`, entities)
 	}
-	m, err := object(v, "ConnectorOffsets", "offsets")
+	m, err := object(read, "ConnectorOffsets", "offsets")
 	if err != nil || m["offsets"] == nil {
 		return nil, err
 	}
@@ -60,11 +60,11 @@ func readOffsets(body []byte) ([]offsetEntry, *restError) {
 		return nil, wrongKind("java.util.ArrayList<"+entities+"ConnectorOffset>", m["offsets"])
 	}
 	var entries []offsetEntry
-	for _, v := range list {
-		if v == nil {
+	for _, item := range list {
+		if item == nil {
 			return nil, internalError(`Cannot invoke "%sConnectorOffset.partition()" because "offset" is null`, entities)
 		}
-		m, err := object(v, "ConnectorOffset", "partition", "offset")
+		m, err := object(item, "ConnectorOffset", "partition", "offset")
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func readOffsets(body []byte) ([]offsetEntry, *restError) {
 }
 
 func (w *Worker) alterOffsets(r *request) (answer, *restError) {
-	entries, err := readOffsets(r.body)
+	entries, err := w.opts.version.readOffsets(r.body)
 	if err != nil {
 		return answer{}, err
 	}

@@ -65,7 +65,7 @@ func (w *Worker) getPluginConfig(r *request) (answer, *restError) {
 // validatePlugin lists the defined keys only: unknown ones, and those that a
 // prefix makes meaningful, are dropped without a word.
 func (w *Worker) validatePlugin(r *request) (answer, *restError) {
-	v, err := readJSON(r.body)
+	v, err := w.opts.version.readJSON(r.body)
 	if err != nil {
 		return answer{}, err
 	}

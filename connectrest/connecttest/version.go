@@ -88,6 +88,9 @@ func (v version) strictPaths() bool { return v.atLeast(4, 0, 0) }
 // out; later only MirrorMaker's own are.
 func (v version) neverCopiesInternal() bool { return !v.atLeast(4, 0, 0) }
 
+// refusesTrailing: text after the JSON value of a body is an error.
+func (v version) refusesTrailing() bool { return v.atLeast(3, 7, 0) }
+
 // definitionOrderKey is the JSON name of the order of a key in its group.
 func (v version) definitionOrderKey() string {
 	if v.atLeast(4, 3, 0) {
