@@ -14,12 +14,16 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The script is embedded, because a test binary may run far away from the source tree.
 //
 //go:embed jars/fetch.sh jars/pom.xml
 var jarsFS embed.FS
+
+// fetchWithin is long for 55 MB, and short of the time limit of a test binary.
+const fetchWithin = 5 * time.Minute
 
 var versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)+$`)
 
@@ -90,7 +94,11 @@ func fetchJars(ctx context.Context, version, scratch string) (string, error) {
 	if err := os.CopyFS(at, scripts); err != nil {
 		return "", err
 	}
+	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
+	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", filepath.Join(at, "fetch.sh"), version)
+	// Maven outlives a script that is killed, and keeps its output open.
+	cmd.WaitDelay = time.Second
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -23,6 +23,8 @@ const (
 	leaveWithin = 10 * time.Second
 	// maxStarts bounds how often a start is repeated because its port is taken.
 	maxStarts = 5
+	// portAgain is how long a start waits for a port that it cannot exchange.
+	portAgain = 500 * time.Millisecond
 	pollEvery = 50 * time.Millisecond
 )
 
@@ -150,7 +152,7 @@ func (p *Process) start(ctx context.Context) error {
 		}
 		if p.known {
 			select {
-			case <-time.After(time.Second):
+			case <-time.After(portAgain):
 			case <-ctx.Done():
 				return errors.Join(err, ctx.Err())
 			}

@@ -96,6 +96,20 @@ func TestTakenPortIsExchangedUntilTheAddressIsKnown(t *testing.T) {
 	}
 }
 
+func TestTakenPortIsWaitedForOnceTheAddressIsKnown(t *testing.T) {
+	p := shell(t, `echo run >>"$0.runs"; [ $(wc -l <"$0.runs") -eq 2 ] && { echo 'java.net.BindException: Address already in use'; exit 1; }
+		echo READY; exec sleep 600`)
+	p.configure = func() error { return errors.New("the address changes") }
+	if err := p.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.Kill(t)
+	p.Start(t)
+	if log := p.Log(); strings.Count(log, "READY") != 2 || strings.Count(log, "BindException") != 1 {
+		t.Errorf("log: %s", log)
+	}
+}
+
 func TestTakenPortIsNotTriedForEver(t *testing.T) {
 	p := shell(t, `echo run >>"$0.runs"; echo 'java.net.BindException: Address already in use'; exit 1`)
 	if err := p.start(t.Context()); err == nil || !strings.Contains(err.Error(), "Address already in use") {
