@@ -98,6 +98,14 @@ func TestPlanThatNeverEndsIsRefused(t *testing.T) {
 	}
 }
 
+func TestPlaceErrorReadsAsPlaceAndProblem(t *testing.T) {
+	for want, e := range map[string]PlaceError{"a.b[0]: twice": {"a.b[0]", "twice"}, "twice": {"", "twice"}} {
+		if got := e.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestErrorsQuoteNoMoreThanALine(t *testing.T) {
 	for n, want := range map[int]string{59: "", 60: "", 61: "..."} {
 		if got := shorten([]byte(strings.Repeat("x", n))); got != strings.Repeat("x", min(n, 60))+want {
