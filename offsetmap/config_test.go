@@ -25,6 +25,17 @@ func TestSecretsOfAConfigBecomeAMark(t *testing.T) {
 		"aws_access_key_id":                                 {secret, "<secret>"},
 		"http.headers.Authorization":                        {"Bearer hunter2", "<secret>"},
 		"db.passwd":                                         {secret, "<secret>"},
+		"azure.account.key":                                 {secret, "<secret>"},
+		"azure.sas-key":                                     {secret, "<secret>"},
+		"azure.connection.string":                           {secret, "<secret>"},
+		"client.encryptionKey":                              {secret, "<secret>"},
+		"http.basic_auth":                                   {secret, "<secret>"},
+		"sasl.oauthbearer.token.endpoint.url":               {"https://idp/token", "https://idp/token"},
+		"b.sasl.oauthbearer.token.endpoint.url":             {"https://u:hunter2@idp/token", "https://<secret>@idp/token"},
+		"basic.auth.credentials.source":                     {"USER_INFO", "USER_INFO"},
+		"aws.credentials.provider.class":                    {"com.example.Provider", "com.example.Provider"},
+		"delegation.token.type":                             {"SCRAM", "SCRAM"},
+		"class.password":                                    {secret, "<secret>"},
 		"SASL.JAAS.CONFIG":                                  {secret, "<secret>"},
 		"ssl.key.password":                                  {"${file:/opt/p.properties:key}", "${file:/opt/p.properties:key}"},
 		"ssl.truststore.password":                           {"${env:TRUST}", "${env:TRUST}"},
@@ -55,6 +66,12 @@ func TestSecretsOfAConfigBecomeAMark(t *testing.T) {
 		}
 		if strings.Contains(got[key], secret) {
 			t.Errorf("%s: the secret is in the output", key)
+		}
+		if one := offsetmap.RedactSetting(key, c.value); one != c.want {
+			t.Errorf("%s: alone it is %q", key, one)
+		}
+		if named := offsetmap.IsSecretSetting(key); c.want == "<secret>" && !named {
+			t.Errorf("%s is not named as a secret", key)
 		}
 	}
 }
