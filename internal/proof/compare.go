@@ -236,7 +236,6 @@ func (c *Comparer) follow(t Print) {
 // late is rule 2.
 func (c *Comparer) late(position int, t Print) {
 	c.fill(position, t.offset, outOfOrder)
-	c.stretch.forget()
 }
 
 // repeat is rule 3.

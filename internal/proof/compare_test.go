@@ -55,6 +55,7 @@ func TestCounts(t *testing.T) {
 		{"one late at the very end", "ABCDEF", "", "ACDEFB", counts{Copied: 6, OutOfOrder: 1}},
 		{"backwards", "ABCD", "", "DCBA", counts{Copied: 4, OutOfOrder: 3}},
 		{"one passed over that a replay brings", "ABCD", "", "ACABCD", counts{Copied: 4, OutOfOrder: 1, Repeated: 2}},
+		{"two swapped beyond the end", "AB", "CDE", "ABDCE", counts{Copied: 2, Later: 3}},
 		{"a swap does not hide a drop", "ABCDE", "", "ACBE", counts{Copied: 4, OutOfOrder: 1, Missing: 1}},
 		{"a double does not hide a drop", "ABCDE", "", "ABBDE", counts{Copied: 4, Repeated: 1, Missing: 1}},
 		{"a replay does not hide a drop", "ABCDE", "", "ABDABDE", counts{Copied: 4, Repeated: 3, Missing: 1}},
@@ -78,6 +79,7 @@ func TestCounts(t *testing.T) {
 		{"an equal record late", "ABACD", "", "ABCAD", counts{Copied: 5, OutOfOrder: 1}},
 		{"an equal record too soon", "ABAC", "", "AABC", counts{Copied: 4, OutOfOrder: 1}},
 		{"equal records in another order", "ABXABY", "", "ABXBAY", counts{Copied: 6, OutOfOrder: 1}},
+		{"a drop and equal records in another order", "ABXQABY", "", "ABXBAY", counts{Copied: 6, Missing: 1, OutOfOrder: 1}},
 		{"a drop among equal records that two explanations fit", "ABABAC", "", "ABBAC", counts{Copied: 5, Missing: 1}},
 
 		{"one altered", "ABCD", "", "AbCD", counts{Copied: 3, Altered: 1}},
@@ -92,6 +94,10 @@ func TestCounts(t *testing.T) {
 		{"a like record before the right one", "ABCD", "", "AbBCD", counts{Copied: 4, Foreign: 1}},
 		{"a like record in another place", "ABCDEF", "", "AbBCEF", counts{Copied: 5, Missing: 1, Foreign: 1}},
 		{"altered and then replayed altered", "ABCD", "", "AbCAbCD", counts{Copied: 3, Altered: 1, Repeated: 2, Foreign: 1}},
+		{"two altered and swapped at the end", "ABC", "", "Acb", counts{Copied: 1, Altered: 2}},
+		{"altered copies after a like record from further on", "ABCDE", "", "dAbc", counts{Copied: 1, Altered: 2, Pending: 2, Foreign: 1}},
+		{"altered beyond the end, which passes nothing over", "AB", "CD", "Ac", counts{Copied: 1, Pending: 1, Foreign: 1}},
+		{"altered beyond the end, at the end", "AB", "CD", "ABc", counts{Copied: 2, Foreign: 1}},
 		{"altered beyond the end", "AB", "CD", "ABcD", counts{Copied: 2, Later: 2}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,6 +137,9 @@ func TestEarly(t *testing.T) {
 			if d := cmp.Diff(tt.want, short(r.Counts)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
+			if want := tt.want.Missing + tt.want.Altered + tt.want.Early; r.Faults() != want {
+				t.Errorf("%d faults, want %d", r.Faults(), want)
+			}
 			if d := cmp.Diff(tt.first, r.First, places); d != "" {
 				t.Errorf("first (-want +got):\n%s", d)
 			}
@@ -149,6 +158,7 @@ func TestWhatRetentionTookFromTheTargetIsUnprovable(t *testing.T) {
 		{"no more than it took", []any{"A", 1, "E"}, counts{Copied: 2, Unprovable: 1, Missing: 2}},
 		{"other writers' records as well", []any{"AB", 5, "CDE"}, counts{Copied: 5}},
 		{"not what is passed over later", []any{"A", 1, "BC", "E"}, counts{Copied: 4, Missing: 1}},
+		{"not what a record that differs stands for", []any{"A", 1, "bDE"}, counts{Copied: 3, Altered: 1, Unprovable: 1}},
 		{"at the end", []any{"ABC", 1}, counts{Copied: 3, Unprovable: 1, Pending: 1}},
 		{"a replay after it is not out of order", []any{"A", 2, "DBCDE"}, counts{Copied: 5, Repeated: 1}},
 		{"behind a record that waits", []any{"0", 2, "CDE"}, counts{Copied: 3, Unprovable: 2, Foreign: 1}},
@@ -386,5 +396,155 @@ func TestMovedIsAboutTheSourcesRecords(t *testing.T) {
 		if got := compare("AB", "C", target).Moved(); got != want {
 			t.Errorf("target %q: moved %t", target, got)
 		}
+	}
+}
+
+func TestOnlyRequiredRecordsMakeExamples(t *testing.T) {
+	if got := compare("AB", "CDE", "ABCCdE").Result().Examples; len(got) != 1 || got[0].Fault != Foreign {
+		t.Errorf("%+v, want the foreign one alone", got)
+	}
+}
+
+func TestSettlingLessTakesNothingBack(t *testing.T) {
+	c := NewComparer()
+	c.Source(word("A", sourceFrom)[0])
+	c.End()
+	c.Settle(at(t, targetFrom+2))
+	c.Settle(at(t, targetFrom))
+	for _, p := range word("0", targetFrom) {
+		c.Target(p)
+	}
+	if c.Waiting() != 0 {
+		t.Error("a record that was settled waits")
+	}
+}
+
+func TestASourceRecordMovesWhatWaitsForIt(t *testing.T) {
+	s := word("ABCD", sourceFrom)
+	c := NewComparer()
+	c.Source(s[0])
+	for _, p := range word("AA", targetFrom) {
+		c.Target(p)
+	}
+	if c.Waiting() != 1 {
+		t.Fatalf("%d wait, want the repeat, which may also be the next record", c.Waiting())
+	}
+	c.Source(s[1])
+	if c.Waiting() != 0 {
+		t.Error("the head is read, and the repeat still waits")
+	}
+	c.Target(word("D", targetFrom+2)[0])
+	c.Source(s[2])
+	if c.Waiting() != 1 {
+		t.Fatalf("%d wait, want the one that the source has not shown", c.Waiting())
+	}
+	c.Source(s[3])
+	if c.Waiting() != 0 {
+		t.Error("its equal is read, and the record still waits")
+	}
+}
+
+func TestReachedCountsWhatRetentionMayHaveTaken(t *testing.T) {
+	for _, tt := range []struct {
+		target string
+		hole   int64
+		want   bool
+	}{{"ABC", 0, true}, {"AB", 0, false}, {"A", 1, false}, {"A", 2, true}, {"", 3, true}} {
+		c := compare("ABC", "", tt.target)
+		if c.Hole(tt.hole); c.Reached() != tt.want {
+			t.Errorf("target %q and a hole of %d: reached %t", tt.target, tt.hole, c.Reached())
+		}
+	}
+	if c := NewComparer(); c.Reached() {
+		t.Error("reached before the end is known")
+	}
+}
+
+// keyed is a record that shares nothing but its key with a letter.
+func keyed(like rune, offset int64) Print {
+	p := letters['9']
+	p.parts.key, p.offset, p.sum.a = letters[like].parts.key, offset, uint64(offset)
+	return p
+}
+
+func TestARecordWithTheSameKeyStandsForAnotherOnlyInItsPlace(t *testing.T) {
+	b := keyed('B', 0)
+	for _, tt := range []struct {
+		name   string
+		target []Print
+		want   counts
+	}{
+		{"in place", []Print{letters['A'], b, letters['C']}, counts{Copied: 2, Altered: 1}},
+		{"before the one before", []Print{b, letters['A'], letters['C']}, counts{Copied: 2, Missing: 1, Foreign: 1}},
+		{"after the one after", []Print{letters['A'], letters['C'], b}, counts{Copied: 2, Missing: 1, Foreign: 1}},
+		{"nothing after it", []Print{letters['A'], b}, counts{Copied: 1, Pending: 2, Foreign: 1}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := NewComparer()
+			for i, p := range tt.target {
+				p.offset = targetFrom + int64(i)
+				c.Target(p)
+			}
+			feed(c, "ABC", "", "")
+			if d := cmp.Diff(tt.want, short(c.Result().Counts)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+	t.Run("for one only", func(t *testing.T) {
+		c := NewComparer()
+		source := word("ABCD", sourceFrom)
+		source[2].parts.key = source[1].parts.key
+		for _, p := range source {
+			c.Source(p)
+		}
+		c.End()
+		c.Settle(everything)
+		for i, p := range []Print{letters['A'], b, letters['D']} {
+			p.offset = targetFrom + int64(i)
+			c.Target(p)
+		}
+		if d := cmp.Diff(counts{Copied: 2, Altered: 1, Missing: 1}, short(c.Result().Counts)); d != "" {
+			t.Errorf("(-want +got):\n%s", d)
+		}
+	})
+}
+
+// A repeat long before does not spoil what is told of a drop among equal
+// records, and a run in order that a repeat breaks is not taken as certain.
+func TestAStretchEndsOnlyWithALongRunInOrder(t *testing.T) {
+	many := manyPrints(100, 0)
+	sequence := func(middle int, tail string) (ps []Print) {
+		ps = append(ps, letters['X'])
+		ps = append(ps, many[:middle]...)
+		return append(ps, word(tail, 0)...)
+	}
+	for _, middle := range []int{0, 1, 61, 62, 63, 90} {
+		c := NewComparer()
+		for i, p := range sequence(middle, "ABABAC") {
+			p.offset = sourceFrom + int64(i)
+			c.Source(p)
+		}
+		c.End()
+		c.Settle(everything)
+		target := append([]Print{letters['X']}, sequence(middle, "ABBAC")...)
+		for i, p := range target {
+			p.offset = targetFrom + int64(i)
+			c.Target(p)
+		}
+		if d := cmp.Diff(counts{Copied: int64(middle) + 6, Missing: 1, Repeated: 1}, short(c.Result().Counts)); d != "" {
+			t.Errorf("%d between (-want +got):\n%s", middle, d)
+		}
+	}
+}
+
+func TestOffsetsWithoutHolesTakeNoMemory(t *testing.T) {
+	var o offsets
+	for i := range int64(1000) {
+		o.push(50 + i)
+	}
+	o.push(5000)
+	if len(o.runs) != 2 || o.at(0) != 50 || o.at(999) != 1049 || o.at(1000) != 5000 {
+		t.Errorf("%d runs; %d, %d, %d", len(o.runs), o.at(0), o.at(999), o.at(1000))
 	}
 }

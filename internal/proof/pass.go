@@ -159,7 +159,7 @@ func (c *Comparer) foreign(t Print) {
 // pairAltered finds the foreign records that stand in the place of gaps.
 func (c *Comparer) pairAltered(from, to int) {
 	for _, p := range c.pairs {
-		if p.position < to && *c.src.states.at(p.position) == gap {
+		if *c.src.states.at(p.position) == gap {
 			c.alter(p.position, p.print)
 		}
 	}

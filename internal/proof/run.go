@@ -78,14 +78,15 @@ func prepare(ctx context.Context, o *Options) (*runner, error) {
 	r.topics[sourceSide] = topicsOf(o.Partitions, func(p Partition) offsetmap.TopicPartition { return p.Source })
 	r.topics[targetSide] = topicsOf(o.Partitions, func(p Partition) offsetmap.TopicPartition { return p.Target })
 	var policies [2]map[string]Topic
+	var unmeasured [2]error
 	for _, w := range []which{targetSide, sourceSide} {
 		var err error
 		if policies[w], err = describe(ctx, w, r.cluster(w), r.topics[w]); err != nil {
 			return nil, err
 		}
-		r.ranges[w], err = fresh.Ranges(ctx, r.cluster(w).Admin, r.topics[w]...)
-		if err != nil && len(r.ranges[w]) == 0 {
-			return nil, fmt.Errorf("%s log ends: %w", w, err)
+		r.ranges[w], unmeasured[w] = fresh.Ranges(ctx, r.cluster(w).Admin, r.topics[w]...)
+		if unmeasured[w] != nil && len(r.ranges[w]) == 0 {
+			return nil, fmt.Errorf("%s log ends: %w", w, unmeasured[w])
 		}
 	}
 	digester := NewDigester()
@@ -99,6 +100,7 @@ func prepare(ctx context.Context, o *Options) (*runner, error) {
 		}
 	}
 	for _, w := range []which{sourceSide, targetSide} {
+		r.note(w, unmeasured[w])
 		var err error
 		if r.readers[w], err = newReader(w, r.cluster(w), read, digester.Clone()); err != nil {
 			r.close()
@@ -154,16 +156,24 @@ func (r *runner) watch(ctx context.Context) {
 // measure reads the log ends, the target's first: see barrier.
 func (r *runner) measure(ctx context.Context) {
 	for _, w := range []which{targetSide, sourceSide} {
-		ranges, err := fresh.Ranges(ctx, r.cluster(w).Admin, r.topics[w]...)
-		r.ranges[w] = ranges
-		var unmeasured *fresh.UnmeasuredError
-		if ctx.Err() != nil || !errors.As(err, &unmeasured) {
-			continue
+		var err error
+		if r.ranges[w], err = fresh.Ranges(ctx, r.cluster(w).Admin, r.topics[w]...); ctx.Err() == nil {
+			r.note(w, err)
 		}
-		for _, p := range r.parts {
-			if reason := unmeasured.Reason(p.name(w)); reason != nil {
-				p.fail(w, reason, false)
-			}
+	}
+}
+
+var errNoPartition = errors.New("the partition does not exist")
+
+// note remembers with each partition why its log ends are not known.
+func (r *runner) note(w which, err error) {
+	var unmeasured *fresh.UnmeasuredError
+	errors.As(err, &unmeasured)
+	for _, p := range r.parts {
+		if reason := unmeasured.Reason(p.name(w)); reason != nil {
+			p.fail(w, reason, false)
+		} else if _, there := r.ranges[w][p.name(w)]; !there {
+			p.fail(w, errNoPartition, false)
 		}
 	}
 }

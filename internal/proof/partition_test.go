@@ -1,0 +1,302 @@
+package proof
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// alone is a partition without readers.
+func alone(t *testing.T, next, end int64) (*partition, *Options) {
+	t.Helper()
+	tp := offsetmap.TopicPartition{Topic: "orders"}
+	o := &Options{Partitions: []Partition{{Source: tp, Target: tp, Next: at(t, next), End: at(t, end), TargetEnd: at(t, targetFrom)}}}
+	o.setDefaults()
+	p := newPartition(o.Partitions[0], o, Topic{}, Topic{})
+	p.hold, p.release = func() {}, func() {}
+	p.source.position, p.target.position = next, targetFrom
+	return p, o
+}
+
+func fetch(w string, from, logStart int64) fetched {
+	return fetched{prints: word(w, from), next: from + int64(len(w)), logStart: logStart}
+}
+
+func TestTheTargetIsHeldBackUntilTheSourceIsRead(t *testing.T) {
+	p, _ := alone(t, sourceFrom, sourceFrom+4)
+	var calls []string
+	p.limit = 2
+	p.hold = func() { calls = append(calls, "hold") }
+	p.release = func() { calls = append(calls, "release") }
+	p.take(targetSide, fetch("AB", targetFrom, 0))
+	if len(calls) != 0 {
+		t.Fatalf("%v: as many as the limit may wait", calls)
+	}
+	p.take(targetSide, fetch("C", targetFrom+2, 0))
+	p.take(targetSide, fetch("D", targetFrom+3, 0))
+	if d := cmp.Diff([]string{"hold"}, calls); d != "" {
+		t.Fatalf("(-want +got):\n%s", d)
+	}
+	p.take(sourceSide, fetch("A", sourceFrom, 0))
+	p.take(sourceSide, fetch("B", sourceFrom+1, 0))
+	if len(calls) != 1 {
+		t.Fatalf("%v: two still wait", calls)
+	}
+	p.take(sourceSide, fetch("CD", sourceFrom+2, 0))
+	if d := cmp.Diff([]string{"hold", "release"}, calls); d != "" {
+		t.Fatalf("(-want +got):\n%s", d)
+	}
+}
+
+func TestWhatWaitsForNoSourceRecordIsReleasedWhenItIsSettled(t *testing.T) {
+	p, o := alone(t, sourceFrom, sourceFrom+1)
+	released := false
+	p.limit = 2
+	p.release = func() { released = true }
+	p.take(targetSide, fetch("0123", targetFrom, 0))
+	p.take(sourceSide, fetch("A", sourceFrom, 0))
+	if released {
+		t.Fatal("released before it was settled")
+	}
+	p.look(o, logRange(0, targetFrom+4), logRange(0, sourceFrom+1))
+	if !released {
+		t.Error("held for ever")
+	}
+}
+
+func logRange(start, end int64) offsetmap.Range {
+	return offsetmap.Range{Start: place(start), Stable: place(end), End: place(end)}
+}
+
+func TestAPartitionIsDecidedOnlyByEndsMeasuredAfterwards(t *testing.T) {
+	p, o := alone(t, sourceFrom, sourceFrom+2)
+	target, source := logRange(0, targetFrom+1), logRange(0, sourceFrom+2)
+	p.take(sourceSide, fetch("AB", sourceFrom, 0))
+	p.take(targetSide, fetch("A", targetFrom, 0))
+	if p.look(o, target, source) {
+		t.Fatal("decided with a record to come")
+	}
+	// The last record, and behind it, unread yet, a repeat.
+	p.take(targetSide, fetch("B", targetFrom+1, 0))
+	target = logRange(0, targetFrom+3)
+	if p.look(o, target, source) {
+		t.Fatal("decided before the target was read to an end that was measured after its last record")
+	}
+	p.take(targetSide, fetch("A", targetFrom+2, 0))
+	if !p.look(o, target, source) {
+		t.Fatal("not decided")
+	}
+	if p.report.Outcome != PartitionProven || p.report.Counts.Repeated != 1 {
+		t.Errorf("%s, %+v", p.report.Outcome, p.report.Counts)
+	}
+	if p.look(o, target, source) {
+		t.Error("decided twice")
+	}
+}
+
+func TestASourceThatGoesOnIsReadUpToWhatTheTargetMayHave(t *testing.T) {
+	p, o := alone(t, sourceFrom, sourceFrom+1)
+	p.take(sourceSide, fetch("A", sourceFrom, 0))
+	p.take(targetSide, fetch("AB", targetFrom, 0))
+	if p.look(o, logRange(0, targetFrom+2), logRange(0, sourceFrom+2)) {
+		t.Fatal("decided before the source was read up to where the target may have copied it")
+	}
+	if got := p.goal(sourceSide); got != sourceFrom+2 {
+		t.Errorf("goal %d", got)
+	}
+	p.take(sourceSide, fetch("B", sourceFrom+1, 0))
+	if !p.look(o, logRange(0, targetFrom+9), logRange(0, sourceFrom+9)) {
+		t.Fatal("not decided by the ends that were measured first")
+	}
+	if c := p.report.Counts; c.Later != 1 || c.Foreign != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestRecordsThatComeAgainFromALowerOffsetMakeAPartitionUnread(t *testing.T) {
+	for _, w := range []which{sourceSide, targetSide} {
+		p, o := alone(t, sourceFrom, sourceFrom+9)
+		from := p.side(w).position
+		p.take(w, fetch("ABC", from, 0))
+		p.take(w, fetch("C", from+2, 0))
+		if !p.look(o, offsetmap.Range{}, offsetmap.Range{}) || p.report.Outcome != PartitionUnread || !strings.Contains(p.report.Reason, "came again") {
+			t.Errorf("%s: %s (%s)", w, p.report.Outcome, p.report.Reason)
+		}
+	}
+}
+
+func TestOnlyWhatALogStartPassedIsLost(t *testing.T) {
+	p, _ := alone(t, sourceFrom, sourceFrom+9)
+	p.take(sourceSide, fetch("A", sourceFrom+2, 0)) // a gap of control records
+	if p.expired != 0 {
+		t.Errorf("%d expired without a log start", p.expired)
+	}
+	p.take(sourceSide, fetch("B", sourceFrom+6, sourceFrom+5))
+	if p.expired != 2 {
+		t.Errorf("%d expired, want the two from %d to the log start", p.expired, sourceFrom+3)
+	}
+}
+
+func TestExpiryCountsFromCToTheEnd(t *testing.T) {
+	p, _ := alone(t, sourceFrom, sourceFrom+9)
+	p.lose(sourceSide, sourceFrom-5, sourceFrom+2)
+	p.lose(sourceSide, sourceFrom+7, sourceFrom+20)
+	p.lose(sourceSide, 0, 5)
+	if p.expired != 4 {
+		t.Errorf("%d expired, want 4", p.expired)
+	}
+}
+
+func TestErrorsOfReadingAreSorted(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		err   error
+		fatal bool
+		lost  bool
+	}{
+		{"passes", kerr.NotLeaderForPartition, false, false},
+		{"passes, wrapped", fmt.Errorf("broker 1: %w", kerr.UnknownTopicOrPartition), false, false},
+		{"no right", kerr.TopicAuthorizationFailed, true, false},
+		{"cannot be decoded, and would be skipped", errors.New("unknown magic 9"), true, false},
+		{"truncated", &kgo.ErrDataLoss{Topic: "orders", ConsumedTo: 9, ResetTo: 5}, true, false},
+		{"gone", kerr.OffsetOutOfRange, false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, _ := alone(t, 0, 1)
+			cl, err := kgo.NewClient(kgo.SeedBrokers("127.0.0.1:1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer cl.Close()
+			r := &reader{side: targetSide, client: cl}
+			r.failed(p, tt.err)
+			if got := p.target.fatal != nil; got != tt.fatal {
+				t.Errorf("fatal %t", got)
+			}
+			if p.target.outOfRange != tt.lost {
+				t.Errorf("out of range %t", p.target.outOfRange)
+			}
+			if paused := len(cl.PauseFetchPartitions(nil)["orders"]) > 0; paused != (tt.fatal || tt.lost) {
+				t.Errorf("paused %t: what fails again at once must not be asked for again", paused)
+			}
+		})
+	}
+}
+
+func TestTheReportAsJSON(t *testing.T) {
+	p, o := alone(t, sourceFrom, sourceFrom+3)
+	p.take(sourceSide, fetch("ABC", sourceFrom, 0))
+	p.take(targetSide, fetch("AC", targetFrom, 0))
+	p.look(o, logRange(0, targetFrom+2), logRange(0, sourceFrom+3))
+	r := Report{Partitions: []PartitionReport{p.report}}
+	r.conclude()
+	got, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.ReplaceAll(`{
+  "outcome": "failed",
+  "total": {
+    "source": 3,
+    "target": 2,
+    "copied": 2,
+    "missing": 1,
+    "altered": 0,
+    "outOfOrder": 0,
+    "unprovable": 0,
+    "pending": 0,
+    "repeated": 0,
+    "early": 0,
+    "foreign": 0,
+    "later": 0,
+    "undecided": 0
+  },
+  "partitions": [
+    {
+      "source": {
+        "topic": "orders",
+        "partition": 0
+      },
+      "target": {
+        "topic": "orders",
+        "partition": 0
+      },
+      "next": 100,
+      "end": 103,
+      "targetEnd": 5000,
+      "outcome": "failed",
+      "reason": "1 missing",
+      "sourceRead": 103,
+      "targetRead": 5002,
+      "sourceExpired": 0,
+      "moved": true,
+      "lag": 0,
+      "first": {
+        "source": 100,
+        "target": 5000
+      },
+      "counts": {
+        "source": 3,
+        "target": 2,
+        "copied": 2,
+        "missing": 1,
+        "altered": 0,
+        "outOfOrder": 0,
+        "unprovable": 0,
+        "pending": 0,
+        "repeated": 0,
+        "early": 0,
+        "foreign": 0,
+        "later": 0,
+        "undecided": 0
+      },
+      "examples": [
+        {
+          "fault": "missing",
+          "source": 101,
+          "target": null,
+          "sourceDigest": "DIGEST"
+        }
+      ]
+    }
+  ]
+}`, "DIGEST", letters['B'].sum.String())
+	if d := cmp.Diff(want, string(got)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestTheOutcomeOfARun(t *testing.T) {
+	waits := Counts{Pending: 3}
+	for _, tt := range []struct {
+		name  string
+		parts []PartitionReport
+		want  Outcome
+	}{
+		{"all proven", []PartitionReport{{Outcome: PartitionProven, Moved: true}, {Outcome: PartitionProven, Moved: true}}, Proven},
+		{"proven and nothing to copy", []PartitionReport{{Outcome: PartitionProven, Moved: true}, {Outcome: PartitionNothingToCopy}}, Proven},
+		{"nothing to copy", []PartitionReport{{Outcome: PartitionNothingToCopy}}, NothingToCopy},
+		{"one failed", []PartitionReport{{Outcome: PartitionProven, Moved: true}, {Outcome: PartitionFailed}, {Outcome: PartitionPending, Counts: waits}}, Failed},
+		{"one unprovable", []PartitionReport{{Outcome: PartitionProven, Moved: true}, {Outcome: PartitionUnprovable}}, NotProven},
+		{"one unread", []PartitionReport{{Outcome: PartitionProven, Moved: true}, {Outcome: PartitionUnread}}, NotProven},
+		{"one waits, another moved", []PartitionReport{{Outcome: PartitionPending, Counts: waits, Moved: true}, {Outcome: PartitionPending, Counts: waits}}, NotProven},
+		{"none moved", []PartitionReport{{Outcome: PartitionPending, Counts: waits}, {Outcome: PartitionNothingToCopy}}, NoProgress},
+		{"hidden", []PartitionReport{{Outcome: PartitionHidden, Counts: waits}}, NotProven},
+		{"the source was not read, so nothing is known to wait", []PartitionReport{{Outcome: PartitionPending}}, NotProven},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := Report{Partitions: tt.parts}
+			if r.conclude(); r.Outcome != tt.want {
+				t.Errorf("%s, want %s", r.Outcome, tt.want)
+			}
+		})
+	}
+}
