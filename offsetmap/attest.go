@@ -119,7 +119,7 @@ func optional[T any](out *blocks, name string, a *Attestation[T], wrong func(T) 
 	case a == nil:
 	case strings.TrimSpace(a.By) == "" || strings.TrimSpace(a.Reason) == "":
 		out.add(name, "attested without a name and a reason (by %q, reason %q)", a.By, a.Reason)
-	case !utf8.ValidString(a.By + a.Reason):
+	case !utf8.ValidString(a.By) || !utf8.ValidString(a.Reason):
 		out.add(name, "the name %q or the reason %q is not UTF-8", a.By, a.Reason)
 	default:
 		if w := wrong(a.Value); w != "" {

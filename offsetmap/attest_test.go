@@ -28,6 +28,7 @@ func TestAttestations(t *testing.T) {
 		"nobody says so":  {func(a *offsetmap.Attestations) { a.CopyOnly.By = " " }, []string{"copy-only"}},
 		"no reason":       {func(a *offsetmap.Attestations) { a.FlinkStopped.Reason = "" }, []string{"flink-stopped"}},
 		"not UTF-8":       {func(a *offsetmap.Attestations) { a.FlinkStopped.Reason = "\xff" }, []string{"flink-stopped"}},
+		"in halves":       {func(a *offsetmap.Attestations) { a.FlinkStopped.By, a.FlinkStopped.Reason = "x\xc3", "\xa9y" }, []string{"flink-stopped"}},
 		"optional": {func(a *offsetmap.Attestations) {
 			a.Checkpointing, a.RollbackWindow, a.MaxDuplicates = attested("off"), attested("72h"), attested(int64(0))
 		}, nil},

@@ -27,7 +27,7 @@ func (r Row) needs() (Finding, bool) {
 		f.Check = checkUnreadEarliest
 	case r.Rule == RuleUnnamedAccepted:
 		f.Check = checkPositionMissing
-	case r.Next.Compare(r.LastStable) > 0: // by RuleStored: the others end at the log start, or at the end of an empty log
+	case r.Next.Compare(r.LastStable) > 0: // only by RuleStored: the others lead to the log start
 		f.Check = checkAboveStable
 	default:
 		return Finding{}, false

@@ -23,10 +23,13 @@ func (v *validator) bad(place, format string, args ...any) {
 	v.errs = append(v.errs, &PlaceError{"body." + place, fmt.Sprintf(format, args...)})
 }
 
-// text asks for UTF-8: in JSON other bytes would become U+FFFD in silence.
-func (v *validator) text(place, s string) {
-	if !utf8.ValidString(s) {
-		v.bad(place, "%q is not UTF-8", s)
+// text asks for UTF-8: in JSON other bytes would become U+FFFD in silence. Each
+// text by itself, since halves of a character may meet.
+func (v *validator) text(place string, texts ...string) {
+	for _, s := range texts {
+		if !utf8.ValidString(s) {
+			v.bad(place, "%q is not UTF-8", s)
+		}
 	}
 }
 
@@ -133,7 +136,7 @@ func (v *validator) findings(b *Body) {
 		for _, p := range a.problems() {
 			v.bad(place, "%s", p)
 		}
-		v.text(place, a.Check+a.Scope+a.By+a.Reason)
+		v.text(place, a.Check, a.Scope, a.By, a.Reason)
 	}
 	index := indexAcceptances(b.Acceptances)
 	for i, f := range b.Findings {
@@ -142,7 +145,7 @@ func (v *validator) findings(b *Body) {
 			v.bad(place, "not sorted")
 		}
 		v.need(place+".check", f.Check)
-		v.text(place, f.Scope+f.Detail)
+		v.text(place, f.Scope, f.Detail)
 		if !slices.Contains([]Acceptable{Never, Exact, ByScope}, f.Acceptable) {
 			v.bad(place+".acceptable", "%q", f.Acceptable)
 		}
