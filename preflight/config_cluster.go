@@ -65,6 +65,8 @@ func sourceAlias(_ *Case, s settings, r *Reporter) {
 		r.Unknown(keySourceAlias, err)
 	case alias == "":
 		r.Block(keySourceAlias, "%s is not set", keySourceAlias)
+	case alias != s.m[keySourceAlias]:
+		r.Block(keySourceAlias, "%s is %q, with white space around it: some parts of MirrorMaker 2 trim it, and some do not", keySourceAlias, s.m[keySourceAlias])
 	}
 }
 

@@ -61,7 +61,7 @@ func switchConfigChecks() []Check {
 		Why:        "Before 3.9 there is no switch: an offset-syncs topic is created and written in any case.",
 		Remedy:     "Use a worker of 3.9 or later, or live with one small compacted topic.",
 		Judge: withConfig(func(c *Case, _ settings, r *Reporter) {
-			if v, err := c.mm2Version(); err == nil && !v.AtLeast(3, 9) {
+			if v, err := c.Facts.MirrorVersion(); err == nil && !v.AtLeast(3, 9) {
 				r.Warn("", "MirrorMaker 2 %s always writes offset-syncs", v)
 			}
 		}),
@@ -84,7 +84,7 @@ func mustBeOff(key string) func(*Case, settings, *Reporter) {
 
 func offsetSyncs(c *Case, s settings, r *Reporter) {
 	const emit, location, factor = "emit.offset-syncs.enabled", "offset-syncs.topic.location", "offset-syncs.topic.replication.factor"
-	v, err := c.mm2Version()
+	v, err := c.Facts.MirrorVersion()
 	if err != nil {
 		r.Unmade("", err)
 		return

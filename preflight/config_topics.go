@@ -1,6 +1,8 @@
 package preflight
 
 import (
+	"slices"
+
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -8,7 +10,7 @@ import (
 func topicConfigChecks() []Check {
 	return []Check{{
 		ID:         "config/topics-unselected",
-		Title:      "Every topic of the migration is copied",
+		Title:      "Every topic of the migration, and of earlier plans, is copied",
 		Severity:   offsetmap.Block,
 		Acceptable: offsetmap.Never,
 		Looks:      "topics and topics.exclude, evaluated as this version of MirrorMaker 2 does, for each topic of the migration",
@@ -37,6 +39,22 @@ func topicsUnselected(c *Case, _ settings, r *Reporter) {
 			r.Block(topic, "the migration has the topic %s, but the connector would not copy it: %s", topic, v.reason)
 		}
 	}
+	for topic := range c.earlierTopics() {
+		if v := selection.judge(topic); !v.copied && !slices.Contains(c.Facts.Topics, topic) {
+			r.Block(topic, "an earlier plan has the topic %s, but the connector would not copy it any more: %s", topic, v.reason)
+		}
+	}
+}
+
+// earlierTopics returns the topics of the earlier plans.
+func (c *Case) earlierTopics() map[string]bool {
+	out := map[string]bool{}
+	for _, e := range c.Question.Earlier {
+		for _, tp := range e.Partitions {
+			out[tp.Topic] = true
+		}
+	}
+	return out
 }
 
 func topicsUnplanned(c *Case, _ settings, r *Reporter) {
@@ -48,14 +66,9 @@ func topicsUnplanned(c *Case, _ settings, r *Reporter) {
 	if !ok {
 		return
 	}
-	planned := map[string]bool{}
+	planned := c.earlierTopics()
 	for _, topic := range c.Facts.Topics {
 		planned[topic] = true
-	}
-	for _, e := range c.Question.Earlier {
-		for _, tp := range e.Partitions {
-			planned[tp.Topic] = true
-		}
 	}
 	for name, t := range source.Topics {
 		if planned[name] || t.Internal { // Admin.listTopics leaves internal ones out

@@ -41,6 +41,7 @@ func TestConfigsOneByOne(t *testing.T) {
 		"an empty list of transforms":         {[]string{"transforms", " "}, nil},
 		"exactly-once requested":              {[]string{"exactly.once.support", "requested"}, nil},
 		"the connector's alias":               {[]string{"connector.class", "MirrorSource"}, nil},
+		"an alias with spaces":                {[]string{"source.cluster.alias", " source"}, []string{"block config/source-alias source.cluster.alias"}},
 		"no class":                            {[]string{"connector.class", ""}, []string{"block connector/class connector.class"}},
 		"no topics means all":                 {[]string{"topics", "", "topics.exclude", "refunds"}, []string{"block config/topics-unplanned orders-archive"}},
 		"topics is empty":                     {[]string{"topics", " "}, []string{"block config/topics-unselected orders", "block config/topics-unselected payments"}},

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -68,6 +69,33 @@ type OpenTransaction struct {
 	Epoch      int16
 	Start      offsetmap.NextOffset // its first offset
 	LastWrite  time.Time            // by the producer's clock, or the broker's
+}
+
+// MirrorVersion returns the version of the MirrorSourceConnector plugin, which
+// decides how the connector behaves; the worker's own may differ. A worker may
+// have several (KIP-891): the status says which one the connector is.
+func (f Facts) MirrorVersion() (connectrest.Version, error) {
+	plugins, ok := f.Plugins.Get()
+	if !ok {
+		return connectrest.Version{}, f.Plugins.Err()
+	}
+	var versions []string
+	for _, p := range plugins {
+		if p.Class == mirrorSource && !slices.Contains(versions, p.Version) {
+			versions = append(versions, p.Version)
+		}
+	}
+	status, _ := f.Status.Get()
+	switch {
+	case len(versions) == 0:
+		return connectrest.Version{}, errors.New("the worker does not list the plugin " + mirrorSource)
+	case len(versions) == 1:
+		return connectrest.ParseVersion(versions[0])
+	case status.Connector.Version != "":
+		return connectrest.ParseVersion(status.Connector.Version)
+	default:
+		return connectrest.Version{}, fmt.Errorf("the worker has the plugin %s in the versions %q, and does not say which one the connector is", mirrorSource, versions)
+	}
 }
 
 func fact[T any](v T, err error) offsetmap.Fact[T] {

@@ -63,7 +63,7 @@ func Judge(f Facts, q Question, own ...Check) Report {
 		c.Rows, findings = offsetmap.Resolve(offsetmap.Input{
 			Origin: q.Origin, Positions: q.Positions, Measured: c.measured(), Isolation: q.isolation(), Acceptances: q.Acceptances,
 		})
-		f.explain(findings)
+		c.explain(findings)
 	}
 	findings = append(findings, q.Attestations.Check()...)
 	if q.Origin == offsetmap.FromGroup {
@@ -138,18 +138,19 @@ func (c *Case) measured() []offsetmap.Measured {
 var offset0, _ = offsetmap.Next(0)
 
 // explain adds to the findings of the rules why a bound was not measured.
-func (f Facts) explain(findings []offsetmap.Finding) {
-	for i, found := range findings {
-		tp, err := offsetmap.ParseTopicPartition(found.Scope)
-		if err != nil || !found.Unmade {
+func (c *Case) explain(findings []offsetmap.Finding) {
+	policy, _ := c.policy.Get()
+	for i, f := range findings {
+		tp, err := offsetmap.ParseTopicPartition(f.Scope)
+		if err != nil || !f.Unmade {
 			continue
 		}
-		reason := f.unmeasured.Reason(tp)
-		if found.Check == "target/end-unknown" {
-			reason = f.unended.Reason(tp)
+		reason := c.Facts.unmeasured.Reason(tp)
+		if f.Check == "target/end-unknown" {
+			reason = c.Facts.unended.Reason(offsetmap.TopicPartition{Topic: policy.target(tp.Topic), Partition: tp.Partition})
 		}
 		if reason != nil {
-			findings[i].Detail = oneLine(fmt.Sprintf("%s: %v", found.Detail, reason))
+			findings[i].Detail = oneLine(fmt.Sprintf("%s: %v", f.Detail, reason))
 		}
 	}
 }

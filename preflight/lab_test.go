@@ -154,10 +154,16 @@ func newLab(t *testing.T, s setup) *lab {
 		ResolveProducer: preflight.ReachedBy("producer.override.bootstrap.servers", quick()...),
 		ResolveSource:   preflight.ReachedBy("source.cluster.bootstrap.servers", quick()...),
 	}
-	l.question = preflight.Question{
-		Origin:    offsetmap.FromSavepoint,
-		Positions: []offsetmap.Position{at("orders", 0, 5), at("orders", 1, 10), at("payments", 0, 0)},
-		Group:     map[offsetmap.TopicPartition]offsetmap.NextOffset{tp("orders", 0): next(4), tp("orders", 1): next(10)},
+	l.question = question()
+	l.question.Positions = []offsetmap.Position{at("orders", 0, 5), at("orders", 1, 10), at("payments", 0, 0)}
+	l.question.Group = map[offsetmap.TopicPartition]offsetmap.NextOffset{tp("orders", 0): next(4), tp("orders", 1): next(10)}
+	return l
+}
+
+// question attests all that has to be.
+func question() preflight.Question {
+	return preflight.Question{
+		Origin: offsetmap.FromSavepoint,
 		Attestations: offsetmap.Attestations{
 			CopyOnly:       attest(true),
 			FlinkStopped:   attest(offsetmap.StoppedWithSavepoint),
@@ -166,7 +172,6 @@ func newLab(t *testing.T, s setup) *lab {
 			Isolation:      attest(offsetmap.ReadUncommitted),
 		},
 	}
-	return l
 }
 
 func attest[T any](v T) *offsetmap.Attestation[T] {

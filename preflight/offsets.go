@@ -18,11 +18,7 @@ func offsetChecks() []Check {
 		Looks:      "GET /connectors/NAME/offsets, until two answers are the same",
 		Why:        "They are the plan's backup: without them nothing could be put back.",
 		Remedy:     "Wait until the workers answer, and run preflight again.",
-		Judge: func(c *Case, r *Reporter) {
-			if _, named := c.policy.Get(); named && c.stored.Err() != nil {
-				r.Unknown("", c.stored.Err())
-			}
-		},
+		Judge:      withConfig(offsetsUnknown),
 	}, {
 		ID:         "offsets/foreign",
 		Title:      "Every stored offset is of this connector's form and alias",
@@ -67,6 +63,18 @@ func (c *Case) mirrorOffsets() offsetmap.Fact[connectrest.MirrorOffsets] {
 	return derive(c.policy, c.Facts.Stored, func(p policy, all []connectrest.Offset) (connectrest.MirrorOffsets, error) {
 		return connectrest.MirrorSourceOffsets(p.source, all)
 	})
+}
+
+func offsetsUnknown(c *Case, _ settings, r *Reporter) {
+	_, named := c.policy.Get()
+	_, ok := c.stored.Get()
+	switch {
+	case !named || ok: // without the alias, config/replication-policy blocks
+	case c.stored.IsAbsent():
+		r.Unknown("", fmt.Errorf("the worker showed connector %s, and then had no offsets of that name", c.Facts.Name))
+	default:
+		r.Unknown("", c.stored.Err())
+	}
 }
 
 func offsetsForeign(c *Case, r *Reporter) {

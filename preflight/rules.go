@@ -30,7 +30,7 @@ func ruleChecks() []Check {
 			"Wait until the transaction ends. For a read_uncommitted job, accept the partition."),
 		rule("source/unread", "Every partition with records has a position", block, never, against,
 			"The split holds a marker instead of a position (latest, or the group's offset), so what the job had read cannot be told.",
-			"Take a savepoint after the job has read from the partition, or plan the partition by hand from evidence on the target."),
+			"Restore the job, let it read from the partition, and stop it with another savepoint."),
 		rule("source/unread-earliest", "No partition with records waits for its first read", block, scope, against,
 			"The job was to start at the earliest record and had read none. An earlier run may have copied records there.",
 			"Make sure that nothing of the partition is on the target, then accept it: C becomes the log start."),

@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -120,37 +119,10 @@ func (s *selector) judge(topic string) verdict {
 	}
 }
 
-// mm2Version returns the version of the MirrorSourceConnector plugin, which
-// decides how the connector behaves; the worker's own may differ. A worker may
-// have several (KIP-891); the status says which one the connector is.
-func (c *Case) mm2Version() (connectrest.Version, error) {
-	plugins, ok := c.Facts.Plugins.Get()
-	if !ok {
-		return connectrest.Version{}, c.Facts.Plugins.Err()
-	}
-	var versions []string
-	for _, p := range plugins {
-		if p.Class == mirrorSource && !slices.Contains(versions, p.Version) {
-			versions = append(versions, p.Version)
-		}
-	}
-	status, _ := c.Facts.Status.Get()
-	switch {
-	case len(versions) == 0:
-		return connectrest.Version{}, errors.New("the worker does not list the plugin " + mirrorSource)
-	case len(versions) == 1:
-		return connectrest.ParseVersion(versions[0])
-	case status.Connector.Version != "":
-		return connectrest.ParseVersion(status.Connector.Version)
-	default:
-		return connectrest.Version{}, fmt.Errorf("the worker has the plugin %s in the versions %q, and does not say which one the connector is", mirrorSource, versions)
-	}
-}
-
 // selector works out which topics the connector copies.
 func (c *Case) selector() offsetmap.Fact[*selector] {
 	return derive(c.policy, c.Facts.Connector, func(p policy, i connectrest.ConnectorInfo) (*selector, error) {
-		mm2, err := c.mm2Version()
+		mm2, err := c.Facts.MirrorVersion()
 		if err != nil {
 			return nil, err
 		}

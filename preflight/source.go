@@ -59,13 +59,17 @@ func topicMissing(c *Case, r *Reporter) {
 	}
 	for _, name := range c.Facts.Topics {
 		switch t := source.Topics[name]; {
-		case t.Missing():
+		case absent(t):
 			r.Block(name, "the source %s has no topic %s", source.ClusterID, name)
 		case t.Err != nil:
 			r.Unknown(name, t.Err)
 		}
 	}
 }
+
+// absent reports whether a topic is not there; one that nobody looked for has no
+// name.
+func absent(t Topic) bool { return t.Name == "" || t.Missing() }
 
 func openTransaction(c *Case, r *Reporter) {
 	open, described := c.Facts.Open.Get()

@@ -85,7 +85,7 @@ func (c *Case) eachTarget(f func(source, target Topic, name string)) {
 	}
 	for _, topic := range c.Facts.Topics {
 		name := policy.target(topic)
-		if s := source.Topics[topic]; s.Err == nil && offsetmap.ValidateTopic(name) == nil {
+		if s := source.Topics[topic]; !absent(s) && s.Err == nil && offsetmap.ValidateTopic(name) == nil {
 			f(s, target.Topics[name], name)
 		}
 	}
@@ -94,7 +94,7 @@ func (c *Case) eachTarget(f func(source, target Topic, name string)) {
 func targetMissing(c *Case, r *Reporter) {
 	c.eachTarget(func(source, target Topic, name string) {
 		switch {
-		case target.Missing():
+		case absent(target):
 			r.Block(name, "the target has no topic %s, where %s of the source would be copied to", name, source.Name)
 		case target.Err != nil:
 			r.Unmade(name, target.Err)
@@ -104,7 +104,7 @@ func targetMissing(c *Case, r *Reporter) {
 
 func partitionCount(c *Case, r *Reporter) {
 	c.eachTarget(func(source, target Topic, name string) {
-		if target.Err != nil {
+		if absent(target) || target.Err != nil {
 			return // target/topic-missing
 		}
 		switch s, t := len(source.Partitions), len(target.Partitions); {

@@ -179,6 +179,40 @@ func TestStoredOffsets(t *testing.T) {
 	}
 }
 
+func TestTheTopicsOfEarlierPlansAreStillCopied(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	l.create(l.source, "refunds", 1)
+	l.store(`{"cluster":"source","topic":"refunds","partition":0}`, `{"offset":3}`)
+	l.question.Earlier = []offsetmap.EarlierPlan{{Digest: "sha256:1", Partitions: []offsetmap.TopicPartition{tp("refunds", 0), tp("orders", 7)}}}
+	r := l.judge()
+	l.want(r, "block config/topics-unselected refunds")
+	l.says(r.Findings[0], "earlier plan")
+	l.set("topics", "orders, payments, refunds")
+	l.want(l.judge())
+}
+
+func TestOffsetsThatVanishAreNotTakenForNone(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	defer l.respond("/connectors/"+connector+"/offsets", 404, `{"error_code":404,"message":"Connector mm2 not found"}`)()
+	if f := l.one("offsets/unknown"); !f.Unmade || f.Acceptable != offsetmap.Never {
+		t.Errorf("%s: unmade %t, acceptable %q", f, f.Unmade, f.Acceptable)
+	}
+}
+
+func TestAnEndThatIsUnknownHasItsReasonUnderAnyName(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	l.create(l.target, "source.orders", 2)
+	l.create(l.target, "source.payments", 1)
+	l.set("replication.policy.class", "")
+	deny(l.target, kmsg.ListOffsets, "source.orders", 1, kerr.KafkaStorageError)
+	r := l.judge()
+	l.want(r, "block target/end-unknown orders-1")
+	l.says(r.Findings[0], "source.orders-1", "KAFKA_STORAGE_ERROR")
+}
+
 func TestAShortAnswerAboutOffsetsIsNotTheTruth(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, setup{})

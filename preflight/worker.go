@@ -80,7 +80,7 @@ func workerVersion(c *Case, r *Reporter) {
 		judge("worker", "the worker", w.Version, err)
 	}
 	if _, ok := c.Facts.Plugins.Get(); ok && c.hasPlugin() {
-		v, err := c.mm2Version()
+		v, err := c.Facts.MirrorVersion()
 		judge("plugin", "the plugin MirrorSourceConnector", v, err)
 	}
 }
@@ -91,7 +91,8 @@ func (c *Case) hasPlugin() bool {
 }
 
 func workerPlugin(c *Case, r *Reporter) {
-	if _, ok := needs(r, "", c.Facts.Plugins); !ok {
+	if _, ok := c.Facts.Plugins.Get(); !ok {
+		r.Unknown("", c.Facts.Plugins.Err())
 		return
 	}
 	if !c.hasPlugin() {
@@ -99,7 +100,7 @@ func workerPlugin(c *Case, r *Reporter) {
 		return
 	}
 	w, ok := c.Facts.Worker.Get()
-	v, err := c.mm2Version()
+	v, err := c.Facts.MirrorVersion()
 	if ok && err == nil && w.Version.Known() && v.Compare(w.Version) != 0 {
 		r.Warn("", "the plugin is %s, the worker %s: MirrorMaker 2 behaves as %s", v, w.Version, v)
 	}

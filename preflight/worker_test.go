@@ -22,8 +22,8 @@ func (l *lab) plugin(version string) (mend func()) {
 	return l.answer("/connector-plugins", []connectrest.PluginInfo{{Class: mirrorSource, Type: "source", Version: version}})
 }
 
-// run lets the connector copy until the target has n records of orders-0, and
-// returns how to stop it.
+// run lets the connector copy until the target has n records of each partition
+// of orders, and returns how to stop it.
 func (l *lab) run(n int64) (stop func()) {
 	l.t.Helper()
 	ctx := l.t.Context()
@@ -31,7 +31,9 @@ func (l *lab) run(n int64) (stop func()) {
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		ends, err := kadm.NewClient(l.to).ListEndOffsets(ctx, "orders")
 		l.must(err)
-		if o, ok := ends.Lookup("orders", 0); ok && o.Offset >= n {
+		first, _ := ends.Lookup("orders", 0)
+		second, _ := ends.Lookup("orders", 1)
+		if min(first.Offset, second.Offset) >= n {
 			break
 		}
 		if time.Now().After(deadline) {

@@ -1,0 +1,135 @@
+package preflight_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	jvm "github.com/flinkmm2/flinkmm2/internal/lab"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
+)
+
+// TestOnRealBrokersAndARealWorker says the same of real brokers and a real
+// worker as the other tests say of the embedded ones: a sound migration has no
+// finding, and what changes is seen at once by the same clients.
+func TestOnRealBrokersAndARealWorker(t *testing.T) {
+	t.Parallel()
+	stage := jvm.Start(t, jvm.Options{})
+	l := &lab{t: t, question: question()}
+	l.from, l.to = l.dial(stage.Source.Bootstrap), l.dial(stage.Target.Bootstrap)
+	orders, payments := stage.TopicName(t, "orders"), stage.TopicName(t, "payments")
+	source, target := kadm.NewClient(l.from), kadm.NewClient(l.to)
+	for _, admin := range []*kadm.Client{source, target} {
+		l.topic(admin, orders, 2)
+		l.topic(admin, payments, 1)
+	}
+	l.produce(orders, 0, 10)
+	l.produce(orders, 1, 10)
+
+	client, err := connectrest.New(stage.Worker.RESTURL)
+	l.must(err)
+	connector := stage.ConnectorName(t, "mm2")
+	config := connectrest.Config{
+		"connector.class":                  mirrorSource,
+		"source.cluster.alias":             "source",
+		"target.cluster.alias":             "target",
+		"source.cluster.bootstrap.servers": stage.Source.Bootstrap,
+		"target.cluster.bootstrap.servers": stage.Target.Bootstrap,
+		"topics":                           orders + "," + payments,
+		"replication.policy.class":         identity,
+		"emit.offset-syncs.enabled":        "false",
+		"sync.topic.configs.enabled":       "false",
+		"sync.topic.acls.enabled":          "false",
+		"source.consumer.isolation.level":  "read_uncommitted",
+		"key.converter":                    bytesOf,
+		"value.converter":                  bytesOf,
+		"header.converter":                 bytesOf,
+	}
+	_, err = client.Create(t.Context(), connectrest.CreateRequest{Name: connector, Config: config, InitialState: connectrest.StateStopped})
+	l.must(err)
+	_, err = client.AwaitStopped(t.Context(), connector)
+	l.must(err)
+	l.probe = preflight.Probe{
+		Source: source, Target: target, Connect: client, Connector: connector, Topics: []string{orders, payments},
+		ResolveProducer: preflight.ReachedBy("producer.override.bootstrap.servers"),
+		ResolveSource:   preflight.ReachedBy("source.cluster.bootstrap.servers"),
+	}
+	l.question.Positions = []offsetmap.Position{at(orders, 0, 5), at(orders, 1, 10), at(payments, 0, 0)}
+	r := l.judge()
+	l.want(r)
+	if len(r.Rows) != 3 {
+		t.Fatalf("rows %v", r.Rows)
+	}
+
+	// An open transaction.
+	tx := l.dial(stage.Source.Bootstrap, kgo.TransactionalID("tx"))
+	l.must(tx.BeginTransaction())
+	l.must(tx.ProduceSync(t.Context(), &kgo.Record{Topic: payments, Value: []byte("t")}).FirstErr())
+	open := l.one("source/open-transaction")
+	l.says(open, "last stable offset 0 is 1 below the end 1", "producer id ", "from offset 0")
+	l.must(tx.EndTransaction(t.Context(), kgo.TryAbort))
+	l.eventually(func() bool { return len(found(l.judge(), "source/open-transaction")) == 0 }, "the transaction has ended")
+
+	// Records deleted, partitions added, a topic created again.
+	_, err = source.DeleteRecords(t.Context(), kadm.Offsets{orders: {0: {Topic: orders, Partition: 0, At: 7}}})
+	l.must(err)
+	if f := l.one("source/offset-expired"); f.Scope != orders+"-0:2" {
+		t.Errorf("%s, want 2 lost", f)
+	}
+	_, err = source.CreatePartitions(t.Context(), 1, payments)
+	l.must(err)
+	l.eventually(func() bool { return len(found(l.judge(), "target/partition-count")) == 1 }, "the partition that was added is seen")
+	_, err = source.DeleteTopics(t.Context(), orders)
+	l.must(err)
+	l.eventually(func() bool { return len(found(l.judge(), "source/topic-missing")) == 1 }, "the topic that was deleted is missing")
+	l.topic(source, orders, 2)
+	l.eventually(func() bool {
+		again := l.recheck(r.Rows[:2])
+		return len(again) == 2 && again[0].Check == "source/topic-recreated"
+	}, "the topic that was created again has another id")
+
+	// A config that the worker took, and that copies nothing of what is planned.
+	l.must(client.Delete(t.Context(), connector))
+	config["topics"] = strings.ToUpper(orders)
+	config["offset.consistency.enabled"] = "false"
+	_, err = client.Create(t.Context(), connectrest.CreateRequest{Name: connector, Config: config, InitialState: connectrest.StateStopped})
+	l.must(err)
+	r = l.judge()
+	if n := len(found(r, "config/topics-unselected")); n != 2 {
+		t.Errorf("%d topics are not selected, want 2: %v", n, r.Findings)
+	}
+	if len(found(r, "config/key-without-effect")) != 1 {
+		t.Errorf("the fork's key is not reported: %v", r.Findings)
+	}
+}
+
+// dial connects to a real broker.
+func (l *lab) dial(address string, opts ...kgo.Opt) *kgo.Client {
+	l.t.Helper()
+	cl, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(address), kgo.RecordPartitioner(kgo.ManualPartitioner())}, opts...)...)
+	l.must(err)
+	l.t.Cleanup(cl.Close)
+	return cl
+}
+
+func (l *lab) topic(admin *kadm.Client, name string, partitions int32) {
+	l.t.Helper()
+	_, err := admin.CreateTopic(l.t.Context(), partitions, 1, nil, name)
+	l.must(err)
+}
+
+// eventually waits for what a real cluster takes a moment to show, such as a
+// change that has to reach the broker from the controller.
+func (l *lab) eventually(holds func() bool, what string) {
+	l.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			l.t.Fatalf("never so: %s; %v", what, l.judge().Findings)
+		}
+	}
+}
