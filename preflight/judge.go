@@ -102,40 +102,29 @@ func derive[A, B, C any](fa offsetmap.Fact[A], fb offsetmap.Fact[B], work func(A
 }
 
 // measured joins what was measured of each source partition of the migration.
+// What could not be read is source/topic-missing's matter.
 func (c *Case) measured() []offsetmap.Measured {
-	f := c.Facts
-	source, _ := f.Source.Get()
-	target, targetKnown := f.Target.Get()
+	_, targetKnown := c.Facts.Target.Get()
 	stored, _ := c.stored.Get()
 	policy, named := c.policy.Get()
-	out := make([]offsetmap.Measured, 0, len(f.Ranges))
-	for tp, rg := range f.Ranges {
-		m := offsetmap.Measured{
-			TopicPartition: tp, TopicID: source.Topics[tp.Topic].ID, Range: rg,
-			Group: c.Question.Group[tp], Backup: stored.Stored[tp],
-		}
-		switch {
-		case !named || !targetKnown:
+	target := policy.target
+	if !named {
+		target = func(topic string) string { return topic }
+	}
+	all, _ := c.Facts.Measured(target)
+	out := make([]offsetmap.Measured, 0, len(all))
+	for tp, m := range all {
+		m.Group, m.Backup = c.Question.Group[tp], stored.Stored[tp]
+		if !named || !targetKnown {
 			// What is not known blocks once, as config/replication-policy or
-			// target/unknown, which nothing accepts. With these in its place the
+			// target/unknown, which nothing accepts. With an end in its place the
 			// rules still judge the source, and no row comes of it.
-			m.TargetTopic, m.TargetEnd = tp.Topic, offset0
-		default:
-			m.TargetTopic = policy.target(tp.Topic)
-			at := offsetmap.TopicPartition{Topic: m.TargetTopic, Partition: tp.Partition}
-			m.TargetEnd = f.TargetEnds[at]
-			if t := target.Topics[at.Topic]; t.Missing() || t.Err == nil && !target.Has(at) {
-				// It is known not to exist, and a log begins at 0: whether it may be
-				// created is another check's matter.
-				m.TargetEnd = offset0
-			}
+			m.TargetEnd = offset0
 		}
 		out = append(out, m)
 	}
 	return out
 }
-
-var offset0, _ = offsetmap.Next(0)
 
 // explain adds to the findings of the rules why a bound was not measured.
 func (c *Case) explain(findings []offsetmap.Finding) {
