@@ -124,7 +124,7 @@ func (c *Comparer) Source(p Print) {
 	c.tally.add(c.zone(c.src.len()), open, 1)
 	c.src.push(p)
 	// The first that waits, waits for the head to be read or for its equal.
-	if c.queue.len() > 0 && (c.head == c.src.len()-1 || c.queue.front().print.sum == p.sum) {
+	if c.queue.len() > 0 && (c.head == c.src.len()-1 || c.queue.front().record.sum == p.sum) {
 		c.drain()
 	}
 }
@@ -140,7 +140,7 @@ func (c *Comparer) End() {
 func (c *Comparer) Target(p Print) {
 	c.tally.read++
 	if c.queue.len() > 0 || !c.judge(p) {
-		c.queue.push(item{print: p})
+		c.queue.push(item{record: p})
 	}
 }
 
@@ -164,7 +164,7 @@ func (c *Comparer) Settle(below offsetmap.NextOffset) {
 }
 
 // Waiting returns how many target records wait to be judged.
-func (c *Comparer) Waiting() int { return c.queue.prints }
+func (c *Comparer) Waiting() int { return c.queue.records }
 
 // Required returns how many records the target must have, so far.
 func (c *Comparer) Required() int {
@@ -186,7 +186,7 @@ func (c *Comparer) drain() {
 		it := c.queue.front()
 		if it.hole > 0 {
 			c.hole += it.hole
-		} else if !c.judge(it.print) {
+		} else if !c.judge(it.record) {
 			return
 		}
 		c.queue.pop()

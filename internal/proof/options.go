@@ -77,8 +77,9 @@ type Options struct {
 	// Bound is the longest time that Run may take. Required.
 	Bound time.Duration
 
-	// Quiet ends the wait early: nothing of the source came to the target for
-	// this long, in any partition, and the source is read. Zero waits until Bound.
+	// Quiet ends the wait early: for this long nothing of the source came to the
+	// target, in any partition, and no more of the source was to be read. Zero
+	// waits until Bound.
 	Quiet time.Duration
 
 	// Interval is the time between two measurements of log ends, which is when

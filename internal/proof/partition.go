@@ -46,13 +46,6 @@ type logSide struct {
 	fatal      error // what makes reading on senseless
 }
 
-// barrier is a pair of log ends, measured in this order: when all source
-// records below source are fed, every target record below target can be judged.
-type barrier struct {
-	target, source int64
-	final          bool // the target had all that is due before it was measured
-}
-
 func newPartition(spec Partition, o *Options, source, target Topic) *partition {
 	opts := []CompareOption{WithExamples(o.Examples)}
 	if source.Compacted || target.Compacted {
@@ -96,29 +89,23 @@ func (p *partition) name(w which) offsetmap.TopicPartition {
 	return p.Target
 }
 
-// begin sets where both sides are read from, given what the logs hold now.
+// begin sets where both sides are read from, given what the logs hold now. A
+// bound that is not known is found out later, when a position turns out to be
+// gone.
 func (p *partition) begin(source, target offsetmap.Range, lookback int64) {
 	start, _ := source.Start.Value()
-	end, measured := source.End.Value()
-	p.source.position = max(p.next-lookback, start, 0)
-	switch {
-	case source.Start.IsNone() || !measured:
-		return // whoever measured says why
-	case end < p.next || end < p.end:
+	if end, known := source.End.Value(); known && (end < p.next || end < p.end) {
 		p.source.fatal = fmt.Errorf("the log ends at %d, below what was planned (%d) or fixed (%d): truncated, or created again", end, p.next, p.end)
 	}
+	p.source.position = max(p.next-lookback, start, 0)
 	p.lose(sourceSide, p.next, start)
 	p.endBefore(p.source.position)
 
 	start, _ = target.Start.Value()
-	end, measured = target.End.Value()
-	p.target.position = max(p.targetEnd, start)
-	switch {
-	case target.Start.IsNone() || !measured:
-		return
-	case end < p.targetEnd:
+	if end, known := target.End.Value(); known && end < p.targetEnd {
 		p.target.fatal = fmt.Errorf("the log ends at %d, below the recorded end %d: truncated, or created again", end, p.targetEnd)
 	}
+	p.target.position = max(p.targetEnd, start)
 	p.lose(targetSide, p.targetEnd, start)
 }
 
@@ -268,126 +255,4 @@ func (p *partition) probed(w which, to int64, err error) {
 		p.side(w).err = err
 	}
 	p.advance(w, to)
-}
-
-// readable is where a reader of the isolation stops.
-func readable(r offsetmap.Range, i offsetmap.Isolation) (int64, bool) {
-	if i == offsetmap.ReadCommitted {
-		return r.Stable.Value()
-	}
-	return r.End.Value()
-}
-
-// look judges what can be judged with fresh log ends, the target's measured
-// before the source's, and reports whether that decided the partition.
-func (p *partition) look(o *Options, target, source offsetmap.Range) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.decided {
-		return false
-	}
-	if !target.End.IsNone() && !target.Stable.IsNone() {
-		p.targetRange = target
-	}
-	if p.source.fatal != nil || p.target.fatal != nil {
-		p.decide(o)
-		return true
-	}
-	t, knownT := readable(target, o.Target.Isolation)
-	s, knownS := readable(source, o.Source.Isolation)
-	if p.barrier == nil && knownT && knownS {
-		p.barrier = &barrier{target: t, source: s, final: p.ended && p.cmp.Reached()}
-	}
-	b := p.barrier
-	if b == nil || !p.ended || p.source.position < b.source {
-		return false
-	}
-	p.cmp.Settle(place(b.target))
-	p.throttle()
-	if p.target.position < b.target {
-		return false
-	}
-	p.barrier = nil
-	if b.final {
-		p.complete = true
-		p.decide(o)
-	}
-	return b.final
-}
-
-// state returns the counts so far, how far the source is read while that is
-// still due, and whether the partition is decided.
-func (p *partition) state() (c Counts, read int64, decided bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.decided {
-		return p.report.Counts, p.source.position, true
-	}
-	return p.cmp.Counts(), min(p.source.position, max(p.end, p.next)), false
-}
-
-// goal is up to where a side must be read next.
-func (p *partition) goal(w which) int64 {
-	switch {
-	case w == sourceSide && p.barrier != nil:
-		return max(p.end, p.barrier.source)
-	case w == sourceSide:
-		return p.end
-	case p.barrier != nil:
-		return p.barrier.target
-	default:
-		return p.target.position
-	}
-}
-
-// decide ends the comparison.
-func (p *partition) decide(o *Options) {
-	moved := p.cmp.Moved()
-	r := p.cmp.Result()
-	p.decided = true
-	p.report = PartitionReport{
-		Source: p.Source, Target: p.Target, Next: p.Next, End: p.End, TargetEnd: p.TargetEnd,
-		SourceRead: place(p.source.position), TargetRead: place(p.target.position), SourceExpired: p.expired,
-		Moved: moved, Lag: r.Lag, First: r.First, Counts: r.Counts, Examples: r.Examples,
-	}
-	p.report.Outcome, p.report.Reason = p.verdict(o, r.Counts)
-	p.cmp = nil // frees what was remembered
-}
-
-func (p *partition) verdict(o *Options, c Counts) (PartitionOutcome, string) {
-	stable, knownStable := p.targetRange.Stable.Value()
-	end, knownEnd := p.targetRange.End.Value()
-	switch {
-	case c.Faults() > 0:
-		return PartitionFailed, c.faults()
-	case p.source.fatal != nil:
-		return PartitionUnread, fmt.Sprintf("source: %v", p.source.fatal)
-	case p.target.fatal != nil:
-		return PartitionUnread, fmt.Sprintf("target: %v", p.target.fatal)
-	case !p.ended:
-		return PartitionPending, fmt.Sprintf("the source is read up to %d of %d%s", p.source.position, p.end, p.errors())
-	case c.Pending > 0 && o.Target.Isolation == offsetmap.ReadCommitted && knownStable && knownEnd && stable < end:
-		return PartitionHidden, fmt.Sprintf("%d records are not there yet, and a transaction that is open since offset %d hides the target's records up to %d", c.Pending, stable, end)
-	case c.Pending > 0:
-		return PartitionPending, fmt.Sprintf("%d records are not there yet%s", c.Pending, p.errors())
-	case !p.complete:
-		return PartitionPending, fmt.Sprintf("the target is read up to %d only, and may hold more%s", p.target.position, p.errors())
-	case c.Unprovable > 0 || p.expired > 0:
-		return PartitionUnprovable, fmt.Sprintf("retention or compaction may have taken %d records; %d source offsets expired before they were read", c.Unprovable, p.expired)
-	case c.Source == 0:
-		return PartitionNothingToCopy, ""
-	default:
-		return PartitionProven, ""
-	}
-}
-
-// errors says what went wrong last, as a tail of a reason.
-func (p *partition) errors() string {
-	tail := ""
-	for _, w := range []which{sourceSide, targetSide} {
-		if err := p.side(w).err; err != nil {
-			tail += fmt.Sprintf("; %s: %v", w, err)
-		}
-	}
-	return tail
 }

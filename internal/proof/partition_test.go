@@ -30,6 +30,66 @@ func fetch(w string, from, logStart int64) fetched {
 	return fetched{prints: word(w, from), next: from + int64(len(w)), logStart: logStart}
 }
 
+func TestWhatALogMustHoldToBeRead(t *testing.T) {
+	const c, end, recorded = 100, 110, targetFrom
+	for _, tt := range []struct {
+		name           string
+		source, target offsetmap.Range
+		fatal          which
+		fails          bool
+		from, to       int64 // where the two sides are read from
+		expired        int64
+	}{
+		{"as planned", logRange(0, 120), logRange(0, recorded), 0, false, 90, recorded, 0},
+		{"with ends just there", logRange(0, end), logRange(0, recorded), 0, false, 90, recorded, 0},
+		{"the source ends below the fixed end", logRange(0, end-1), logRange(0, recorded), sourceSide, true, 90, recorded, 0},
+		{"the target ends below the recorded end", logRange(0, 120), logRange(0, recorded-1), targetSide, true, 90, recorded, 0},
+		{"the source starts in what was only to be looked back at", logRange(95, 120), logRange(0, recorded), 0, false, 95, recorded, 0},
+		{"the source starts at C", logRange(c, 120), logRange(0, recorded), 0, false, c, recorded, 0},
+		{"the source starts above C", logRange(103, 120), logRange(0, recorded), 0, false, 103, recorded, 3},
+		{"the source starts above the fixed end", logRange(115, 120), logRange(0, recorded), 0, false, 115, recorded, 10},
+		{"the target starts above the recorded end", logRange(0, 120), logRange(recorded+3, recorded+9), 0, false, 90, recorded + 3, 0},
+		{"nothing was measured", offsetmap.Range{}, offsetmap.Range{}, 0, false, 90, recorded, 0},
+		{"the source was not measured", offsetmap.Range{}, logRange(0, recorded), 0, false, 90, recorded, 0},
+		{"the target was not measured", logRange(0, 120), offsetmap.Range{}, 0, false, 90, recorded, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, _ := alone(t, c, end)
+			p.source.position, p.target.position = -1, -1
+			p.begin(tt.source, tt.target, 10)
+			for _, w := range []which{sourceSide, targetSide} {
+				if got := p.side(w).fatal != nil; got != (tt.fails && w == tt.fatal) {
+					t.Errorf("%s: %v", w, p.side(w).fatal)
+				}
+			}
+			if p.source.position != tt.from || p.target.position != tt.to || p.expired != tt.expired {
+				t.Errorf("read from %d and %d, %d expired; want %d and %d, %d", p.source.position, p.target.position, p.expired, tt.from, tt.to, tt.expired)
+			}
+		})
+	}
+	t.Run("nothing to copy, and nothing was measured", func(t *testing.T) {
+		p, _ := alone(t, c, c)
+		if p.begin(offsetmap.Range{}, offsetmap.Range{}, 0); !p.ended {
+			t.Error("no record will come that says so")
+		}
+	})
+	t.Run("C above the log end", func(t *testing.T) {
+		p, _ := alone(t, c, 50)
+		if p.begin(logRange(0, c-1), logRange(0, recorded), 0); p.source.fatal == nil {
+			t.Error("C is not of this log")
+		}
+	})
+	t.Run("a target that starts above the recorded end lost records", func(t *testing.T) {
+		p, _ := alone(t, c, end)
+		p.begin(logRange(0, 120), logRange(recorded+3, recorded+9), 0)
+		p.take(sourceSide, fetch("ABCD......", c, 0))
+		p.take(targetSide, fetch("D", recorded+3, 0))
+		if got := p.cmp.Result().Counts; got.Unprovable != 3 || got.Missing != 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 func TestTheTargetIsHeldBackUntilTheSourceIsRead(t *testing.T) {
 	p, _ := alone(t, sourceFrom, sourceFrom+4)
 	var calls []string
@@ -196,8 +256,7 @@ func TestTheReportAsJSON(t *testing.T) {
 	p.take(sourceSide, fetch("ABC", sourceFrom, 0))
 	p.take(targetSide, fetch("AC", targetFrom, 0))
 	p.look(o, logRange(0, targetFrom+2), logRange(0, sourceFrom+3))
-	r := Report{Partitions: []PartitionReport{p.report}}
-	r.conclude()
+	r := conclude([]PartitionReport{p.report})
 	got, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -293,8 +352,7 @@ func TestTheOutcomeOfARun(t *testing.T) {
 		{"the source was not read, so nothing is known to wait", []PartitionReport{{Outcome: PartitionPending}}, NotProven},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := Report{Partitions: tt.parts}
-			if r.conclude(); r.Outcome != tt.want {
+			if r := conclude(tt.parts); r.Outcome != tt.want {
 				t.Errorf("%s, want %s", r.Outcome, tt.want)
 			}
 		})

@@ -73,7 +73,7 @@ func (r *reader) readableEnd(p *kmsg.FetchResponseTopicPartition) int64 {
 func (r *reader) leader(ctx context.Context, tp offsetmap.TopicPartition) (int32, [16]byte, error) {
 	req := kmsg.NewPtrMetadataRequest()
 	topic := kmsg.NewMetadataRequestTopic()
-	topic.Topic = kmsg.StringPtr(tp.Topic)
+	topic.Topic = new(tp.Topic)
 	req.Topics = append(req.Topics, topic)
 	resp, err := req.RequestWith(ctx, r.client)
 	if err != nil {

@@ -274,6 +274,7 @@ func TestTimestampsThatTheTargetStampsAreNotCompared(t *testing.T) {
 		{"said", nil, map[string]Topic{"said": {Timestamps: Stamped}}, Proven},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			topic := tt.name
 			if err := c.source.CreateTopic(topic, 1, nil); err != nil {
 				t.Fatal(err)

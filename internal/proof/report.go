@@ -2,7 +2,6 @@ package proof
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -122,26 +121,28 @@ func (p PartitionReport) stalled() bool {
 	return p.Outcome == PartitionPending && p.Counts.Pending > 0 && !p.Moved
 }
 
-// conclude fills in what follows from the partitions.
-func (r *Report) conclude() {
-	r.Total = Counts{}
-	for _, p := range r.Partitions {
-		r.Total.Add(p.Counts)
+// conclude makes the report of a run from those of its partitions.
+func conclude(parts []PartitionReport) Report {
+	r := Report{Partitions: parts}
+	moved := false
+	for _, p := range parts {
+		r.Total = r.Total.Plus(p.Counts)
+		moved = moved || p.Moved
 	}
 	nothing, proven := r.Count(PartitionNothingToCopy), r.Count(PartitionProven)
-	moved := slices.ContainsFunc(r.Partitions, func(p PartitionReport) bool { return p.Moved })
 	switch {
 	case r.Count(PartitionFailed) > 0:
 		r.Outcome = Failed
-	case nothing == len(r.Partitions):
+	case nothing == len(parts):
 		r.Outcome = NothingToCopy
-	case nothing+proven == len(r.Partitions):
+	case nothing+proven == len(parts):
 		r.Outcome = Proven
 	case !moved && len(r.Stalled()) > 0:
 		r.Outcome = NoProgress
 	default:
 		r.Outcome = NotProven
 	}
+	return r
 }
 
 // faults says in words what failed.

@@ -22,26 +22,20 @@ type Counts struct {
 	Pending    int64 `json:"pending"`    // not there yet
 	Repeated   int64 `json:"repeated"`   // target records that the target already had
 	Early      int64 `json:"early"`      // target records from before C
-	Foreign    int64 `json:"foreign"`    // target records of other writers
+	Foreign    int64 `json:"foreign"`    // target records of other writers, and copies of what expired on the source
 	Later      int64 `json:"later"`      // target records from beyond the end
 	Undecided  int64 `json:"undecided"`  // target records whose source record may not be read yet
 }
 
-// Add adds up partitions.
-func (c *Counts) Add(o Counts) {
-	c.Source += o.Source
-	c.Target += o.Target
-	c.Copied += o.Copied
-	c.Missing += o.Missing
-	c.Altered += o.Altered
-	c.OutOfOrder += o.OutOfOrder
-	c.Unprovable += o.Unprovable
-	c.Pending += o.Pending
-	c.Repeated += o.Repeated
-	c.Early += o.Early
-	c.Foreign += o.Foreign
-	c.Later += o.Later
-	c.Undecided += o.Undecided
+// Plus adds up the counts of two partitions.
+func (c Counts) Plus(o Counts) Counts {
+	return Counts{
+		Source: c.Source + o.Source, Target: c.Target + o.Target,
+		Copied: c.Copied + o.Copied, Missing: c.Missing + o.Missing, Altered: c.Altered + o.Altered,
+		OutOfOrder: c.OutOfOrder + o.OutOfOrder, Unprovable: c.Unprovable + o.Unprovable, Pending: c.Pending + o.Pending,
+		Repeated: c.Repeated + o.Repeated, Early: c.Early + o.Early, Foreign: c.Foreign + o.Foreign,
+		Later: c.Later + o.Later, Undecided: c.Undecided + o.Undecided,
+	}
 }
 
 // Faults returns how many records are not as they must be. Repeats are none:
@@ -124,7 +118,7 @@ func (c *Comparer) Counts() Counts {
 		Repeated: c.tally.repeated[window], Early: c.tally.early,
 		Foreign:   c.tally.others - n[window][altered] - n[later][altered],
 		Later:     n[later][copied] + n[later][altered] + c.tally.repeated[later],
-		Undecided: int64(c.queue.prints),
+		Undecided: int64(c.queue.records),
 	}
 }
 
@@ -134,7 +128,9 @@ func (c *Comparer) finish() {
 	if n := len(c.pairs); n > 0 {
 		to := c.pairs[n-1].position + 1
 		c.passOver(to)
+		rest := c.hole
 		c.moveHead(to)
+		c.hole = rest
 	}
 	for i := c.head; i < c.Required() && c.hole > 0; i++ {
 		c.set(i, hidden)

@@ -37,16 +37,16 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		return Report{}, err
 	}
 	r.watch(bounded)
-	var report Report
+	var parts []PartitionReport
 	for _, p := range r.parts {
 		p.mu.Lock()
 		if !p.decided {
 			p.decide(&o)
 		}
-		report.Partitions = append(report.Partitions, p.report)
+		parts = append(parts, p.report)
 		p.mu.Unlock()
 	}
-	report.conclude()
+	report := conclude(parts)
 	if err := ctx.Err(); err != nil {
 		return report, fmt.Errorf("proof was interrupted: %w", err)
 	}
@@ -192,7 +192,7 @@ func (r *runner) look() (done bool) {
 			}
 		}
 		counts, read, decided := p.state()
-		progress.Counts.Add(counts)
+		progress.Counts = progress.Counts.Plus(counts)
 		progressed += counts.Copied + counts.Altered + counts.Repeated + counts.Early + read
 		if decided {
 			progress.Decided++
@@ -264,6 +264,9 @@ func (r *runner) probe(ctx context.Context) {
 			wg.Go(func() {
 				defer func() { <-slots }()
 				to, err := reader.probe(ctx, p.name(w), from, goal, p.side(w).compacted)
+				if ctx.Err() != nil {
+					err = nil // the run ends, which says nothing about the log
+				}
 				p.probed(w, to, err)
 			})
 		}

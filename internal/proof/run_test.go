@@ -107,6 +107,7 @@ func TestRunTellsFaultsApart(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			topic := topicName(t)
 			c.topic(topic, 1, nil)
 			rs := records(topic, 0, 0, before+n)
