@@ -13,14 +13,6 @@ import (
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
-// Cluster is what one Metadata answer of a cluster said: its id, how many
-// brokers it has, and all topics that the client may see.
-type Cluster = fresh.Cluster
-
-// Topic is one topic of a Cluster: its id, its partitions, and those of them
-// that have no leader.
-type Topic = fresh.Topic
-
 // Facts is what was seen of the world at one moment.
 type Facts struct {
 	At     time.Time
@@ -71,13 +63,14 @@ type OpenTransaction struct {
 	LastWrite  time.Time            // by the producer's clock, or the broker's
 }
 
-// MirrorVersion returns the version of the MirrorSourceConnector plugin, which
-// decides how the connector behaves; the worker's own may differ. A worker may
-// have several (KIP-891): the status says which one the connector is.
-func (f Facts) MirrorVersion() (connectrest.Version, error) {
+// PluginVersion returns the version of the MirrorSourceConnector plugin as the
+// worker writes it. It decides how the connector behaves, and may differ from
+// the worker's own. A worker may have several (KIP-891): the status says which
+// one the connector is. The error says why the version is not known.
+func (f Facts) PluginVersion() (string, error) {
 	plugins, ok := f.Plugins.Get()
 	if !ok {
-		return connectrest.Version{}, f.Plugins.Err()
+		return "", f.Plugins.Err()
 	}
 	var versions []string
 	for _, p := range plugins {
@@ -88,14 +81,24 @@ func (f Facts) MirrorVersion() (connectrest.Version, error) {
 	status, _ := f.Status.Get()
 	switch {
 	case len(versions) == 0:
-		return connectrest.Version{}, errors.New("the worker does not list the plugin " + mirrorSource)
+		return "", errors.New("the worker does not list the plugin " + mirrorSource)
 	case len(versions) == 1:
-		return connectrest.ParseVersion(versions[0])
+		return versions[0], nil
 	case status.Connector.Version != "":
-		return connectrest.ParseVersion(status.Connector.Version)
+		return status.Connector.Version, nil
 	default:
-		return connectrest.Version{}, fmt.Errorf("the worker has the plugin %s in the versions %q, and does not say which one the connector is", mirrorSource, versions)
+		return "", fmt.Errorf("the worker has the plugin %s in the versions %q, and does not say which one the connector is", mirrorSource, versions)
 	}
+}
+
+// MirrorVersion returns PluginVersion as a version of Kafka. A vendor's that is
+// none is a connectrest.ErrVersion.
+func (f Facts) MirrorVersion() (connectrest.Version, error) {
+	text, err := f.PluginVersion()
+	if err != nil {
+		return connectrest.Version{}, err
+	}
+	return connectrest.ParseVersion(text)
 }
 
 func fact[T any](v T, err error) offsetmap.Fact[T] {
@@ -120,14 +123,6 @@ func measured[T any](m map[offsetmap.TopicPartition]T, err error) (map[offsetmap
 	var unmeasured *fresh.UnmeasuredError
 	errors.As(err, &unmeasured) // the only error that fresh gives beside a map
 	return m, unmeasured
-}
-
-// existing returns those of the names that are topics of the cluster.
-func existing(c Cluster, names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		t, there := c.Topics[name]
-		return !there || t.Err != nil
-	})
 }
 
 func sortedUnique(s []string) []string {

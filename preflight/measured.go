@@ -52,7 +52,7 @@ func (f Facts) targetEnd(at offsetmap.TopicPartition) offsetmap.NextOffset {
 	end, measured := f.TargetEnds[at]
 	target, known := f.Target.Get()
 	t, asked := target.Topics[at.Topic]
-	if !measured && known && asked && (t.Missing() || t.Err == nil && !target.Has(at)) {
+	if !measured && known && asked && (t.Missing() || t.Err == nil && !target.has(at)) {
 		return offset0
 	}
 	return end

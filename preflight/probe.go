@@ -3,7 +3,6 @@ package preflight
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -15,7 +14,11 @@ import (
 
 // Admin is what is asked of a Kafka cluster. *kadm.Client satisfies it.
 type Admin interface {
-	fresh.Admin
+	Metadata(ctx context.Context, topics ...string) (kadm.Metadata, error)
+	ListStartOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
+	ListEndOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
+	// ListCommittedOffsets lists the last stable offsets.
+	ListCommittedOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
 	DescribeProducers(ctx context.Context, partitions kadm.TopicsSet) (kadm.DescribedProducersTopics, error)
 }
 
@@ -125,12 +128,12 @@ func (p Probe) resolve(ctx context.Context, r Resolver, config connectrest.Confi
 }
 
 func (p Probe) observeSource(ctx context.Context, f *Facts) {
-	f.Source = fact(topics(ctx, p.Source, f.Topics))
+	f.Source = fact(readCluster(ctx, p.Source, f.Topics))
 	source, ok := f.Source.Get()
 	if !ok {
 		return
 	}
-	f.Ranges, f.unmeasured = measured(fresh.Ranges(ctx, p.Source, existing(source, f.Topics)...))
+	f.Ranges, f.unmeasured = measured(fresh.Ranges(ctx, p.Source, source.existing(f.Topics)...))
 	open := kadm.TopicsSet{}
 	for tp, r := range f.Ranges {
 		if n, both := r.End.Sub(r.Stable); both && n > 0 {
@@ -153,34 +156,8 @@ func (p Probe) observeTarget(ctx context.Context, f *Facts) {
 			}
 		}
 	}
-	f.Target = fact(topics(ctx, p.Target, names))
+	f.Target = fact(readCluster(ctx, p.Target, names))
 	if target, ok := f.Target.Get(); ok {
-		f.TargetEnds, f.unended = measured(fresh.Ends(ctx, p.Target, existing(target, names)...))
+		f.TargetEnds, f.unended = measured(fresh.Ends(ctx, p.Target, target.existing(names)...))
 	}
-}
-
-// topics reads all topics of a cluster, and asks by name for those of the names
-// that are not among them: brokers leave out of the list of all topics what a
-// client may not see, and only by name they say that it is denied.
-func topics(ctx context.Context, admin Admin, names []string) (Cluster, error) {
-	c, err := fresh.Topics(ctx, admin)
-	if err != nil {
-		return c, err
-	}
-	unlisted := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		_, listed := c.Topics[name]
-		return listed
-	})
-	if len(unlisted) == 0 {
-		return c, nil
-	}
-	asked, err := fresh.Topics(ctx, admin, unlisted...)
-	for _, name := range unlisted {
-		t, answered := asked.Topics[name]
-		if !answered {
-			t = Topic{Name: name, Err: err}
-		}
-		c.Topics[name] = t
-	}
-	return c, nil
 }

@@ -2,10 +2,10 @@ package preflight
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 // Keys of the connector's config that more than one place reads.
@@ -22,16 +22,19 @@ const (
 // settings reads a connector's config as Kafka's ConfigDef does.
 type settings struct{ m connectrest.Config }
 
-// providerReference is what a ConfigProvider resolves in the worker
-// (ConfigTransformer.DEFAULT_PATTERN).
-var providerReference = regexp.MustCompile(`\$\{[^}]*?:[^}]*?\}`)
+// reference returns what of a value only the worker resolves: its references to
+// config providers, which are what stays of it when it is redacted.
+func reference(value string) string {
+	const secret = "password"
+	return strings.ReplaceAll(offsetmap.RedactSetting(secret, value), offsetmap.RedactSetting(secret, "x"), "")
+}
 
 // get returns the value of a key, trimmed (ConfigDef.parseType), and whether
 // the key is there. A value that refers to a config provider is known to the
 // worker alone, and an error.
 func (s settings) get(key string) (string, bool, error) {
 	v, set := s.m[key]
-	if ref := providerReference.FindString(v); ref != "" {
+	if ref := reference(v); ref != "" {
 		return "", true, fmt.Errorf("%s refers to a config provider (%s), which only the worker resolves", key, ref)
 	}
 	return strings.TrimSpace(v), set, nil

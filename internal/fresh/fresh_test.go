@@ -174,7 +174,7 @@ func TestTopicsReadsAllWhenNoneIsNamed(t *testing.T) {
 	if d := cmp.Diff(map[string]bool{"orders": false, "payments": false, "__consumer_offsets": true}, internal); d != "" {
 		t.Errorf("topics and whether they are internal (-want +got):\n%s", d)
 	}
-	if !got.Has(tp("orders", 2)) || got.Has(tp("orders", 3)) || got.Has(tp("none", 0)) {
+	if !got.Topics["orders"].Has(2) || got.Topics["orders"].Has(3) || got.Topics["none"].Has(0) {
 		t.Error("Has: want orders-2 alone")
 	}
 }
@@ -205,7 +205,7 @@ func TestAClusterWithoutAnIDStillHasTopics(t *testing.T) {
 	c, _, admin := cluster(t, kfake.ClusterID(""))
 	create(t, c, "orders", 1)
 	got, err := fresh.Topics(t.Context(), admin)
-	if !errors.Is(err, fresh.ErrNoClusterID) || !got.Has(tp("orders", 0)) {
+	if !errors.Is(err, fresh.ErrNoClusterID) || !got.Topics["orders"].Has(0) {
 		t.Errorf("%+v, %v; want orders and ErrNoClusterID", got, err)
 	}
 	if ranges, err := fresh.Ranges(t.Context(), admin, "orders"); err != nil || ranges[tp("orders", 0)] != rng(t, 0, 0, 0) {

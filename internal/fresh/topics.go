@@ -41,9 +41,9 @@ type Topic struct {
 // Missing reports whether the brokers said that the topic does not exist.
 func (t Topic) Missing() bool { return errors.Is(t.Err, kerr.UnknownTopicOrPartition) }
 
-// Has reports whether the cluster has the partition.
-func (c Cluster) Has(tp offsetmap.TopicPartition) bool {
-	_, found := slices.BinarySearch(c.Topics[tp.Topic].Partitions, tp.Partition)
+// Has reports whether the topic has the partition.
+func (t Topic) Has(partition int32) bool {
+	_, found := slices.BinarySearch(t.Partitions, partition)
 	return found
 }
 
