@@ -175,8 +175,12 @@ func (c *Comparer) Required() int {
 }
 
 // Reached reports whether no required record is still to come: the target has
-// what is due, or retention took as many offsets there as records are due.
-func (c *Comparer) Reached() bool { return c.end >= 0 && int64(c.end-c.head) <= c.hole }
+// what is due, or retention took as many offsets there as records are due, or
+// each of them has a record that is evidently made of it.
+func (c *Comparer) Reached() bool {
+	due := c.end - c.head
+	return c.end >= 0 && (int64(due) <= c.hole || due == len(c.pairs))
+}
 
 // Moved reports whether any record of the source was seen on the target.
 func (c *Comparer) Moved() bool { return c.tally.moved() || len(c.pairs) > 0 }

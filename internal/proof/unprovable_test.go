@@ -99,12 +99,23 @@ func TestWhatCompactionMayHaveTakenIsUnprovable(t *testing.T) {
 	})
 }
 
-func TestReachedCountsWhatRetentionMayHaveTaken(t *testing.T) {
+func TestReachedCountsWhatRetentionTookAndWhatIsAltered(t *testing.T) {
 	for _, tt := range []struct {
 		target string
 		hole   int64
 		want   bool
-	}{{"ABC", 0, true}, {"AB", 0, false}, {"A", 1, false}, {"A", 2, true}, {"", 3, true}} {
+	}{
+		{"ABC", 0, true},
+		{"AB", 0, false},
+		{"A", 1, false},
+		{"A", 2, true},
+		{"", 3, true},
+		{"abc", 0, true},
+		{"Abc", 0, true},
+		{"ab", 0, false},
+		{"Ac", 0, false},
+		{"ac", 1, false},
+	} {
 		c := compare("ABC", "", tt.target)
 		if c.Hole(tt.hole); c.Reached() != tt.want {
 			t.Errorf("target %q and a hole of %d: reached %t", tt.target, tt.hole, c.Reached())
