@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,8 +24,10 @@ type clusters struct {
 	source, target *brokers
 }
 
+// brokers are one cluster, in memory or, without a kfake.Cluster, real.
 type brokers struct {
 	*kfake.Cluster
+	seed   string
 	client *kgo.Client
 	admin  *kadm.Client
 }
@@ -41,28 +44,60 @@ func startBrokers(t testing.TB) *brokers {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	b := &brokers{Cluster: c}
-	b.client, err = kgo.NewClient(b.options(kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.client.Close)
+	b := connect(t, c.ListenAddrs()[0])
+	b.Cluster = c
+	return b
+}
+
+func connect(t testing.TB, seed string) *brokers {
+	t.Helper()
+	b := &brokers{seed: seed}
+	b.client = b.newClient(t)
 	b.admin = kadm.NewClient(b.client)
 	return b
 }
 
+// newClient is a client of the test's own, which writes where a record says.
+func (b *brokers) newClient(t testing.TB, more ...kgo.Opt) *kgo.Client {
+	t.Helper()
+	cl, err := kgo.NewClient(b.options(append(more, kgo.RecordPartitioner(kgo.ManualPartitioner()))...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cl.Close)
+	return cl
+}
+
 func (b *brokers) options(more ...kgo.Opt) []kgo.Opt {
-	return append([]kgo.Opt{kgo.SeedBrokers(b.ListenAddrs()...), kgo.FetchMaxWait(100 * time.Millisecond), kgo.MetadataMinAge(50 * time.Millisecond)}, more...)
+	return append([]kgo.Opt{kgo.SeedBrokers(b.seed), kgo.FetchMaxWait(100 * time.Millisecond), kgo.MetadataMinAge(50 * time.Millisecond)}, more...)
 }
 
 // topic creates a topic on both clusters.
 func (c *clusters) topic(name string, partitions int32, targetConfigs map[string]string) {
 	c.t.Helper()
-	if err := c.source.CreateTopic(name, partitions, nil); err != nil {
-		c.t.Fatal(err)
+	c.source.create(c.t, name, partitions, nil)
+	c.target.create(c.t, name, partitions, targetConfigs)
+}
+
+func (b *brokers) create(t testing.TB, topic string, partitions int32, configs map[string]string) {
+	t.Helper()
+	values := map[string]*string{}
+	for k, v := range configs {
+		values[k] = &v
 	}
-	if err := c.target.CreateTopic(name, partitions, targetConfigs); err != nil {
-		c.t.Fatal(err)
+	if _, err := b.admin.CreateTopic(t.Context(), partitions, 1, values, topic); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deleteBefore deletes the records of partition 0 before an offset.
+func (b *brokers) deleteBefore(t testing.TB, topic string, offset int64) {
+	t.Helper()
+	offsets := kadm.Offsets{}
+	offsets.AddOffset(topic, 0, offset, -1)
+	r, err := b.admin.DeleteRecords(t.Context(), offsets)
+	if err := errors.Join(err, r.Error()); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -85,11 +120,7 @@ func (b *brokers) transact(t testing.TB, end kgo.TransactionEndTry, rs ...*kgo.R
 // it returns is called.
 func (b *brokers) open(t testing.TB, rs ...*kgo.Record) func(kgo.TransactionEndTry) {
 	t.Helper()
-	cl, err := kgo.NewClient(b.options(kgo.TransactionalID(fmt.Sprintf("%s-%d", t.Name(), time.Now().UnixNano())), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cl.Close)
+	cl := b.newClient(t, kgo.TransactionalID(fmt.Sprintf("%s-%d", t.Name(), time.Now().UnixNano())))
 	if err := cl.BeginTransaction(); err != nil {
 		t.Fatal(err)
 	}

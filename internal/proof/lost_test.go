@@ -39,19 +39,16 @@ func after(n int32, a Admin, change func()) Admin {
 }
 
 func TestRecordsDeletedBeforeTheyAreRead(t *testing.T) {
-	c := startClusters(t)
+	recordsDeletedBeforeTheyAreRead(t, startClusters(t))
+}
+
+func recordsDeletedBeforeTheyAreRead(t *testing.T, c *clusters) {
 	start := func(t *testing.T) (string, []*kgo.Record, Options) {
 		topic := topicName(t)
 		c.topic(topic, 1, nil)
 		rs := records(topic, 0, 0, 20)
 		c.source.write(t, rs...)
 		return topic, rs, c.proof(c.from(topic, 0, 5, 20, 0))
-	}
-	deleted := func(t *testing.T, b *brokers, topic string, before int64) {
-		t.Helper()
-		if err := b.DeleteRecords(topic, 0, before); err != nil {
-			t.Fatal(err)
-		}
 	}
 	check := func(t *testing.T, o Options, expired int64, want counts) {
 		t.Helper()
@@ -66,25 +63,25 @@ func TestRecordsDeletedBeforeTheyAreRead(t *testing.T) {
 	t.Run("source, before the run", func(t *testing.T) {
 		topic, rs, o := start(t)
 		c.target.write(t, copyOf(rs[5:]...)...)
-		deleted(t, c.source, topic, 8)
+		c.source.deleteBefore(t, topic, 8)
 		check(t, o, 3, counts{Copied: 12, Foreign: 3})
 	})
 	t.Run("source, under the reader", func(t *testing.T) {
 		topic, rs, o := start(t)
 		c.target.write(t, copyOf(rs[5:]...)...)
-		o.Source.Admin = after(1, o.Source.Admin, func() { deleted(t, c.source, topic, 9) })
+		o.Source.Admin = after(1, o.Source.Admin, func() { c.source.deleteBefore(t, topic, 9) })
 		check(t, o, 4, counts{Copied: 11, Foreign: 4})
 	})
 	t.Run("source, everything", func(t *testing.T) {
 		topic, rs, o := start(t)
 		c.target.write(t, copyOf(rs[5:]...)...)
-		o.Source.Admin = after(1, o.Source.Admin, func() { deleted(t, c.source, topic, 20) })
+		o.Source.Admin = after(1, o.Source.Admin, func() { c.source.deleteBefore(t, topic, 20) })
 		check(t, o, 15, counts{Foreign: 15})
 	})
 	t.Run("source, only what is before C", func(t *testing.T) {
 		topic, rs, o := start(t)
 		c.target.write(t, copyOf(rs[5:]...)...)
-		o.Source.Admin = after(1, o.Source.Admin, func() { deleted(t, c.source, topic, 5) })
+		o.Source.Admin = after(1, o.Source.Admin, func() { c.source.deleteBefore(t, topic, 5) })
 		if outcome, p := onlyPartition(t, o); outcome != Proven {
 			t.Errorf("outcome %s, partition %s (%s)", outcome, p.Outcome, p.Reason)
 		}
@@ -92,20 +89,20 @@ func TestRecordsDeletedBeforeTheyAreRead(t *testing.T) {
 	t.Run("target, before the run", func(t *testing.T) {
 		topic, rs, o := start(t)
 		c.target.write(t, copyOf(rs[5:]...)...)
-		deleted(t, c.target, topic, 4)
+		c.target.deleteBefore(t, topic, 4)
 		check(t, o, 0, counts{Copied: 11, Unprovable: 4})
 	})
 	t.Run("target, under the reader", func(t *testing.T) {
 		topic, rs, o := start(t)
 		c.target.write(t, copyOf(rs[5:]...)...)
-		o.Target.Admin = after(1, o.Target.Admin, func() { deleted(t, c.target, topic, 4) })
+		o.Target.Admin = after(1, o.Target.Admin, func() { c.target.deleteBefore(t, topic, 4) })
 		check(t, o, 0, counts{Copied: 11, Unprovable: 4})
 	})
 	t.Run("target, no excuse for more than it held", func(t *testing.T) {
 		topic, rs, o := start(t)
 		c.target.write(t, copyOf(rs[5:7]...)...)
 		c.target.write(t, copyOf(rs[10:]...)...)
-		deleted(t, c.target, topic, 2)
+		c.target.deleteBefore(t, topic, 2)
 		outcome, p := onlyPartition(t, o)
 		if outcome != Failed || p.Counts.Missing != 3 || p.Counts.Unprovable != 2 {
 			t.Errorf("outcome %s, partition %s (%s), %+v", outcome, p.Outcome, p.Reason, p.Counts)
@@ -120,12 +117,8 @@ func TestALogThatIsNotTheOneThatWasPlanned(t *testing.T) {
 		if err := errors.Join(b.DeleteTopic(topic), b.CreateTopic(topic, 1, nil)); err != nil {
 			t.Fatal(err)
 		}
-		cl, err := kgo.NewClient(b.options(kgo.RecordPartitioner(kgo.ManualPartitioner()))...) // the other knows the old topic id
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer cl.Close()
-		if err := cl.ProduceSync(t.Context(), records(topic, 0, 500, n)...).FirstErr(); err != nil {
+		// The other client knows the old topic id.
+		if err := b.newClient(t).ProduceSync(t.Context(), records(topic, 0, 500, n)...).FirstErr(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -31,8 +31,9 @@ func committed(o Options) Options {
 	return o
 }
 
-func TestTransactionsAtTheBoundary(t *testing.T) {
-	c := startClusters(t)
+func TestTransactionsAtTheBoundary(t *testing.T) { transactionsAtTheBoundary(t, startClusters(t)) }
+
+func transactionsAtTheBoundary(t *testing.T, c *clusters) {
 	for _, tt := range []struct {
 		name   string
 		source func(t *testing.T, topic string, rs []*kgo.Record) (copied []*kgo.Record)
@@ -239,12 +240,8 @@ func TestCompactedTopics(t *testing.T) {
 	})
 	t.Run("the source is compacted, C in a gap", func(t *testing.T) {
 		topic := topicName(t)
-		if err := c.source.CreateTopic(topic, 1, map[string]string{"cleanup.policy": "compact"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.target.CreateTopic(topic, 1, nil); err != nil {
-			t.Fatal(err)
-		}
+		c.source.create(t, topic, 1, map[string]string{"cleanup.policy": "compact"})
+		c.target.create(t, topic, 1, nil)
 		rs := keyed(topic, 9)
 		rs[0].Key = []byte("only once")
 		write(c.source, rs)
@@ -276,12 +273,7 @@ func TestTimestampsThatTheTargetStampsAreNotCompared(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			topic := tt.name
-			if err := c.source.CreateTopic(topic, 1, nil); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.target.CreateTopic(topic, 1, tt.configs); err != nil {
-				t.Fatal(err)
-			}
+			c.topic(topic, 1, tt.configs)
 			rs := records(topic, 0, 0, 5)
 			c.source.write(t, rs...)
 			other := copyOf(rs...)
