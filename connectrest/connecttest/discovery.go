@@ -109,7 +109,7 @@ func (inst *instance) createRemotePartitions(ctx context.Context) error {
 	for _, topic := range missing {
 		remote := inst.mirror.policy.remoteTopic(topic)
 		resp, err := admin.CreateTopic(ctx, int32(want[topic]), inst.mirror.replicationFactor, configs[topic], remote)
-		if err = cmpErr(err, resp.Err); err != nil {
+		if err = firstError(err, resp.Err); err != nil {
 			inst.log.WarnContext(ctx, "could not create topic", "topic", remote, "error", err)
 			continue
 		}
@@ -118,7 +118,7 @@ func (inst *instance) createRemotePartitions(ctx context.Context) error {
 	return nil
 }
 
-func cmpErr(errs ...error) error {
+func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -164,7 +164,7 @@ func (inst *instance) createOffsetSyncsTopic(ctx context.Context) error {
 	compact := "compact"
 	topic := inst.mirror.offsetSyncsTopic()
 	resp, err := kadm.NewClient(cl).CreateTopic(ctx, 1, inst.mirror.syncsReplication, map[string]*string{"cleanup.policy": &compact}, topic)
-	if err = cmpErr(err, resp.Err); err != nil && !errors.Is(err, kerr.TopicAlreadyExists) {
+	if err = firstError(err, resp.Err); err != nil && !errors.Is(err, kerr.TopicAlreadyExists) {
 		return fmt.Errorf("create topic %s: %w", topic, err)
 	}
 	return nil

@@ -54,7 +54,10 @@ func (q Requests) matches(r *request) bool {
 	if q.Path == "" {
 		return true
 	}
-	want := strings.Split(strings.Trim(q.Path, "/"), "/")
+	var want []string
+	if trimmed := strings.Trim(q.Path, "/"); trimmed != "" {
+		want = strings.Split(trimmed, "/")
+	}
 	return slices.EqualFunc(want, r.segments, func(w, s string) bool { return w == "*" || w == s })
 }
 

@@ -7,7 +7,8 @@ import (
 )
 
 // LoseAnswer does the work and then breaks the connection without an answer: the
-// outcome is unknown to the caller.
+// outcome is unknown to the caller. (A net/http client sends a GET again by
+// itself when a connection that it used before breaks.)
 type LoseAnswer struct{ Requests }
 
 // LoseRequest breaks the connection before the request is read: nothing is done,

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -514,5 +515,12 @@ func addPartitions(t testing.TB, brokers []string, topic string, total int) {
 	resp, err := kadm.NewClient(kafka(t, brokers)).UpdatePartitions(t.Context(), total, topic)
 	if err != nil || resp.Error() != nil {
 		t.Fatalf("add partitions to %s: %v %v", topic, err, resp.Error())
+	}
+}
+
+func diff(t testing.TB, what string, want, got any) {
+	t.Helper()
+	if d := gocmp.Diff(want, got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", what, d)
 	}
 }

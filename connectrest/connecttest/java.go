@@ -160,6 +160,9 @@ func (m javaMap) keysOf(size int) []string {
 
 // MarshalJSON writes the keys in HashMap order and doubles as Java does.
 func (m javaMap) MarshalJSON() ([]byte, error) {
+	if m == nil {
+		return []byte("null"), nil
+	}
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, k := range m.keys() {

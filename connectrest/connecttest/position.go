@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 )
 
 // resetPolicy is a consumer's auto.offset.reset.
@@ -90,6 +91,9 @@ func (p positions) start(ctx context.Context) (map[topicPartition]int64, error) 
 // addCommitted adds the offsets that the configured consumer group committed.
 func (p positions) addCommitted(ctx context.Context, at map[topicPartition]int64) error {
 	committed, err := p.admin.FetchOffsets(ctx, p.task.consumer.group)
+	if errors.Is(err, kerr.GroupIDNotFound) {
+		return nil // a group without commits
+	}
 	if err != nil {
 		return fmt.Errorf("fetch the offsets of group %s: %w", p.task.consumer.group, err)
 	}
@@ -127,7 +131,7 @@ func (p positions) inRange(ctx context.Context, parts []topicPartition, at map[t
 		start, _ := starts.Lookup(tp.topic, tp.partition)
 		end, _ := ends.Lookup(tp.topic, tp.partition)
 		last, ok := latest.Lookup(tp.topic, tp.partition)
-		if err := cmpErr(start.Err, end.Err, last.Err); err != nil || !ok {
+		if err := firstError(start.Err, end.Err, last.Err); err != nil || !ok {
 			return nil, fmt.Errorf("list the offsets of %s-%d: %w", tp.topic, tp.partition, err)
 		}
 		pos, known := at[tp]

@@ -42,7 +42,6 @@ type task struct {
 
 	mu      sync.Mutex
 	acked   map[topicPartition]int64 // handled since the last commit
-	broken  map[topicPartition]bool  // a write failed: nothing after it may be committed
 	failed  error
 	resumed chan struct{} // nil unless paused; closed on resume
 }
@@ -57,7 +56,6 @@ func newTask(inst *instance, p *process, number int, parts []topicPartition) *ta
 		held:   make(map[topicPartition]*kgo.Record),
 		silent: make(map[topicPartition][]*kgo.Record),
 		acked:  make(map[topicPartition]int64),
-		broken: make(map[topicPartition]bool),
 	}
 	t.writing, t.abandon = context.WithCancel(p.hard)
 	t.polling, t.stop = context.WithCancel(t.writing)

@@ -46,7 +46,14 @@ func compileList(list string) (*pattern, error) {
 	if _, err := regexp.Compile(joined); err != nil {
 		return nil, patternError(joined, err)
 	}
-	return &pattern{regexp.MustCompile(`\A(?:` + joined + `)\z`)}, nil
+	whole, err := regexp.Compile(`\A(?:` + joined + `)\z`)
+	if err != nil { // a quotation that does not end goes on to the end of the list
+		whole, err = regexp.Compile(`\A(?:` + joined + `\E)\z`)
+	}
+	if err != nil {
+		return nil, patternError(joined, err)
+	}
+	return &pattern{whole}, nil
 }
 
 var (
@@ -63,6 +70,12 @@ func checkJavaPattern(p string) error {
 	inClass := false
 	for i := 0; i < len(p); i++ {
 		switch c := p[i]; {
+		case c == '\\' && strings.HasPrefix(p[i+1:], "Q"):
+			end := strings.Index(p[i:], `\E`)
+			if end < 0 {
+				return nil
+			}
+			i += end + 1
 		case c == '\\':
 			i++
 		case inClass:
