@@ -17,8 +17,13 @@ const (
 	AsBackup Standing = "as-backup"
 	// Moved: Connect holds neither. Somebody else wrote, or the connector ran.
 	Moved Standing = "moved"
+	// Rewound: a partition of an earlier plan that this plan names stands below
+	// what that plan wrote, or not at all.
+	Rewound Standing = "rewound"
 	// Unplanned: Connect holds an offset for a partition that neither this plan
-	// nor an earlier one that it names covers.
+	// nor an earlier one that it names covers. Of this plan's topics an earlier
+	// one covers nothing more: what it wrote for a partition that the topic no
+	// longer has would meet the records of one that is added.
 	Unplanned Standing = "unplanned"
 )
 
@@ -34,6 +39,8 @@ type DiffRow struct {
 // String says what is stored and what was expected.
 func (d DiffRow) String() string {
 	switch d.Standing {
+	case Rewound:
+		return fmt.Sprintf("%s: stored %s, an earlier plan wrote %s: it was set back, and records would be copied again", d.TopicPartition, d.Stored, d.Planned)
 	case Unplanned:
 		return fmt.Sprintf("%s: stored %s, but no plan covers the partition", d.TopicPartition, d.Stored)
 	default:
@@ -51,15 +58,16 @@ func (d DiffRow) String() string {
 
 // Diff holds a read-back of Connect's offsets against a plan.
 type Diff struct {
-	Rows []DiffRow // every partition of the plan and every unplanned one, sorted
+	Rows []DiffRow // every partition of the plan, and every unplanned or rewound one, sorted
 }
 
 // Diff compares what Connect holds under the plan's connector and alias with
-// the plan. Offsets of partitions that earlier plans cover are left out: they
-// are those plans' matter.
+// the plan. Offsets of other topics that earlier plans cover are left out while
+// they stand where those plans put them, or further on.
 func (p *Plan) Diff(stored map[TopicPartition]SourceOffset) Diff {
 	rest := maps.Clone(stored)
 	rows := make([]DiffRow, 0, len(p.Body.Rows))
+	topics := map[string]bool{}
 	for _, r := range p.Body.Rows {
 		d := DiffRow{TopicPartition: r.TopicPartition, Stored: stored[r.TopicPartition], Planned: r.Write.Result(), Backup: r.Backup}
 		switch d.Stored {
@@ -71,12 +79,17 @@ func (p *Plan) Diff(stored map[TopicPartition]SourceOffset) Diff {
 			d.Standing = Moved
 		}
 		rows = append(rows, d)
+		topics[r.Topic] = true
 		delete(rest, r.TopicPartition)
 	}
-	for _, e := range p.Body.Earlier {
-		for _, tp := range e.Partitions {
-			delete(rest, tp)
+	for tp, m := range highest(p.Body.Earlier) {
+		if topics[tp.Topic] {
+			continue // this plan covers the topic, whole
 		}
+		if stored[tp].Compare(m) < 0 {
+			rows = append(rows, DiffRow{TopicPartition: tp, Standing: Rewound, Stored: stored[tp], Planned: m})
+		}
+		delete(rest, tp)
 	}
 	for tp, m := range rest {
 		if !m.IsNone() {
@@ -87,9 +100,22 @@ func (p *Plan) Diff(stored map[TopicPartition]SourceOffset) Diff {
 	return Diff{Rows: rows}
 }
 
+// highest returns what earlier plans wrote, the highest where several did.
+func highest(plans []EarlierPlan) map[TopicPartition]SourceOffset {
+	out := map[TopicPartition]SourceOffset{}
+	for _, e := range plans {
+		for _, p := range e.Partitions {
+			if m, known := out[p.TopicPartition]; !known || m.Compare(p.Offset) < 0 {
+				out[p.TopicPartition] = p.Offset
+			}
+		}
+	}
+	return out
+}
+
 // Equal reports whether Connect holds exactly what the plan writes.
 func (d Diff) Equal() bool {
-	return len(d.Only(AsBackup, Moved, Unplanned)) == 0
+	return len(d.Only(AsBackup, Moved, Rewound, Unplanned)) == 0
 }
 
 // Only returns the rows with one of the standings.

@@ -1,7 +1,6 @@
 package offsetmap_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -124,16 +123,104 @@ func TestDiff(t *testing.T) {
 
 func TestDiffLeavesEarlierWavesAlone(t *testing.T) {
 	b := planOf(t).Body
-	b.Earlier = []offsetmap.EarlierPlan{{
-		Digest:     "sha256:" + strings.Repeat("ab", 32),
-		Partitions: []offsetmap.TopicPartition{tp("pay-0"), tp("pay-1")},
-	}}
-	d := seal(t, b).Diff(offsetsOf{tp("pay-0"): source(7), tp("pay-2"): source(7)})
+	cleared := wave("pay-3", "pay-4")
+	cleared.Partitions[0].Offset, cleared.Partitions[1].Offset = noSource, noSource
+	higher := wave("orders-0", "pay-0", "pay-1", "pay-5")
+	higher.Partitions[0].Offset, higher.Partitions[3].Offset = source(5000), source(12)
+	b.Earlier = []offsetmap.EarlierPlan{wave("pay-0", "pay-1", "pay-2", "pay-5"), higher, wave("pay-5"), cleared}
+	d := seal(t, b).Diff(offsetsOf{
+		tp("orders-0"): source(999), // this plan's own again, whatever a wave before wrote
+		tp("orders-2"): source(0),
+		tp("pay-0"):    source(9),  // as written
+		tp("pay-1"):    source(8),  // set back
+		tp("pay-3"):    source(70), // cleared, copied since
+		tp("pay-5"):    source(11), // above two waves, below one
+		tp("pay-6"):    source(7),
+	})
 	var got []string
-	for _, r := range d.Only(offsetmap.Unplanned) {
-		got = append(got, r.TopicPartition.String())
+	for _, r := range d.Rows[3:] {
+		got = append(got, r.String())
 	}
-	diff(t, []string{"pay-2"}, got)
+	diff(t, []string{
+		"pay-1: stored 8, an earlier plan wrote 9: it was set back, and records would be copied again",
+		"pay-2: stored none, an earlier plan wrote 9: it was set back, and records would be copied again",
+		"pay-5: stored 11, an earlier plan wrote 12: it was set back, and records would be copied again",
+		"pay-6: stored 7, but no plan covers the partition",
+	}, got)
+	for i, want := range []offsetmap.Standing{
+		offsetmap.AsPlanned, offsetmap.AsPlanned, offsetmap.AsPlanned, offsetmap.Rewound, offsetmap.Rewound, offsetmap.Rewound, offsetmap.Unplanned,
+	} {
+		if d.Rows[i].Standing != want {
+			t.Errorf("%s is %s, want %s", d.Rows[i].TopicPartition, d.Rows[i].Standing, want)
+		}
+	}
+	if d.Equal() {
+		t.Error("what was set back is as planned")
+	}
+	b.Earlier = []offsetmap.EarlierPlan{wave("pay-0")}
+	kept := offsetsOf{tp("orders-0"): source(999), tp("orders-2"): source(0), tp("pay-0"): source(100)}
+	if d := seal(t, b).Diff(kept); !d.Equal() || len(d.Rows) != 3 {
+		t.Errorf("an earlier wave that has gone on is held against the plan: %v", d.Rows)
+	}
+	kept[tp("pay-0")] = source(8)
+	if d := seal(t, b).Diff(kept); d.Equal() {
+		t.Error("an earlier wave that was set back alone is as planned")
+	}
+}
+
+// TestAnEarlierWaveLeavesNothingForAddedPartitions: orders-7 was deleted with
+// its topic since an earlier wave wrote its offset. A partition that is added
+// as orders-7 would be copied from there on.
+func TestAnEarlierWaveLeavesNothingForAddedPartitions(t *testing.T) {
+	b := planOf(t).Body
+	b.Earlier = []offsetmap.EarlierPlan{wave("orders-7", "orders-8")}
+	var got []string
+	for _, r := range seal(t, b).Diff(offsetsOf{tp("orders-0"): source(999), tp("orders-2"): source(0), tp("orders-7"): source(9)}).Rows[3:] {
+		got = append(got, string(r.Standing)+" "+r.TopicPartition.String())
+	}
+	diff(t, []string{"unplanned orders-7"}, got)
+}
+
+// TestALaterPlanFindsThatTheWaveBeforeWasSetBack goes the way that a plan goes
+// in the hands of its makers.
+func TestALaterPlanFindsThatTheWaveBeforeWasSetBack(t *testing.T) {
+	b := bodyOf(offsetmap.Input{
+		Origin: offsetmap.FromSavepoint, Isolation: offsetmap.ReadUncommitted,
+		Positions: []offsetmap.Position{at("pay-0", 5)}, Measured: []offsetmap.Measured{measured("pay-0", log(0, 9))},
+	})
+	b.Earlier = []offsetmap.EarlierPlan{planOf(t).AsEarlier()}
+	later, err := read(encode(t, seal(t, b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		orders0, orders1, orders2 offsetmap.SourceOffset
+		want                      []string
+	}{
+		{source(999), noSource, source(0), nil},
+		{source(5000), source(7), source(3), nil},
+		{source(998), noSource, source(0), []string{"orders-0"}},
+		{noSource, source(0), noSource, []string{"orders-0", "orders-2"}},
+	} {
+		d := later.Diff(offsetsOf{tp("orders-0"): c.orders0, tp("orders-1"): c.orders1, tp("orders-2"): c.orders2, tp("pay-0"): source(4)})
+		var got []string
+		for _, r := range d.Only(offsetmap.Rewound) {
+			got = append(got, r.TopicPartition.String())
+		}
+		diff(t, c.want, got)
+		if d.Equal() != (c.want == nil) || len(d.Rows) != 1+len(c.want) {
+			t.Errorf("equal is %t with %v", d.Equal(), d.Rows)
+		}
+	}
+}
+
+func TestPlanAsEarlierNamesWhatItWrote(t *testing.T) {
+	p := planOf(t)
+	diff(t, offsetmap.EarlierPlan{Digest: p.Digest, Partitions: []offsetmap.EarlierPartition{
+		{TopicPartition: tp("orders-0"), Offset: source(999)},
+		{TopicPartition: tp("orders-1"), Offset: noSource},
+		{TopicPartition: tp("orders-2"), Offset: source(0)},
+	}}, p.AsEarlier())
 }
 
 func TestDiffRowSaysRewindOrSkip(t *testing.T) {

@@ -45,7 +45,7 @@ func ExampleReadPlan_edited() {
 	_, err = offsetmap.ReadPlan(bytes.NewReader(withAMemberMore))
 	fmt.Println(err)
 	// Output:
-	// the plan was edited: its content has the digest sha256:6a252c186e2f3afe36514e5fe1c501f605fa57371a6f77f0e7d4111f34a47b9d, the file says sha256:345bd62fc157f73709873032983ef93f4c5505213985b295d17759edb26af2ff
+	// the plan was edited: its content has the digest sha256:e36679c9958537e71628a027a78262f5e50716b789e688cdc252a0b9c70fcfa5, it says sha256:5c810818a2c41cfff12fc5bc38e2cca78f617f4e410322e5dbedf8b20d77c111
 	// not a usable plan: body.rows[0].skip: unknown
 }
 
@@ -95,19 +95,31 @@ func ExamplePlan_Reverse() {
 		fmt.Println(err)
 		return
 	}
-	stored := map[offsetmap.TopicPartition]offsetmap.SourceOffset{}
-	logs := map[offsetmap.TopicPartition]offsetmap.Range{}
-	for _, r := range plan.Body.Rows {
-		stored[r.TopicPartition] = r.Write.Result()
-		logs[r.TopicPartition] = r.Range()
+	now := offsetmap.Return{
+		Stored:   map[offsetmap.TopicPartition]offsetmap.SourceOffset{},
+		Measured: map[offsetmap.TopicPartition]offsetmap.Measured{},
+		Ends:     map[offsetmap.TopicPartition]offsetmap.NextOffset{},
 	}
-	m, err := offsetmap.Source(1149)
-	if err != nil {
+	for _, r := range plan.Body.Rows {
+		now.Stored[r.TopicPartition] = r.Write.Result()
+		now.Ends[r.TopicPartition] = r.TargetEnd
+		now.Measured[r.TopicPartition] = offsetmap.Measured{
+			TopicPartition: r.TopicPartition, TopicID: r.TopicID, Range: r.Range(), TargetEnd: r.TargetEnd,
+		}
+	}
+	// 150 records of orders-0 were copied.
+	orders := offsetmap.TopicPartition{Topic: "orders", Partition: 0}
+	copied := now.Measured[orders]
+	if now.Stored[orders], err = offsetmap.Source(1149); err != nil {
 		fmt.Println(err)
 		return
 	}
-	stored[offsetmap.TopicPartition{Topic: "orders", Partition: 0}] = m
-	rows, findings := plan.Reverse(stored, logs)
+	if copied.TargetEnd, err = offsetmap.Next(240); err != nil {
+		fmt.Println(err)
+		return
+	}
+	now.Measured[orders] = copied
+	rows, findings := plan.Reverse(now)
 	if err := offsetmap.Blocked(findings); err != nil {
 		fmt.Println(err)
 		return

@@ -98,6 +98,15 @@ func diff(t testing.TB, want, got any) {
 	}
 }
 
+// wave is an earlier plan that wrote 9 for each partition.
+func wave(partitions ...string) offsetmap.EarlierPlan {
+	e := offsetmap.EarlierPlan{Digest: goldenDigest}
+	for _, p := range partitions {
+		e.Partitions = append(e.Partitions, offsetmap.EarlierPartition{TopicPartition: tp(p), Offset: source(9)})
+	}
+	return e
+}
+
 func attested[T any](v T) *offsetmap.Attestation[T] {
 	return &offsetmap.Attestation[T]{Value: v, By: "ana", Reason: "seen in the job's code"}
 }
@@ -124,7 +133,7 @@ func bodyOf(in offsetmap.Input) offsetmap.Body {
 		Target:    offsetmap.Cluster{ID: "vPeOCWypqUOSepEvx0cbog"},
 		Connector: offsetmap.Connector{
 			Name: "orders-mirror", SourceAlias: "source",
-			Config: "sha256:" + strings.Repeat("c0", 32),
+			Config: "sha256:" + strings.Repeat("c0", 32), ActiveTopics: []string{"orders", "pay"},
 		},
 		Worker: offsetmap.Worker{
 			Version: "3.9.1", Commit: "f745dfdcee2b9851", ClusterID: "vPeOCWypqUOSepEvx0cbog",

@@ -157,22 +157,84 @@ func TestWhatResolveAcceptsCanBeSealedWrittenAndRead(t *testing.T) {
 			t.Fatalf("the plan holds the negative number %s", n)
 		}
 		stored := map[offsetmap.TopicPartition]offsetmap.SourceOffset{}
-		logs := map[offsetmap.TopicPartition]offsetmap.Range{}
+		now := map[offsetmap.TopicPartition]offsetmap.Measured{}
 		for i, r := range p.Body.Rows {
 			stored[r.TopicPartition] = r.Write.Result()
-			logs[r.TopicPartition] = in.Measured[i].Range
+			now[r.TopicPartition] = in.Measured[i]
 		}
 		if d := p.Diff(stored); !d.Equal() {
 			t.Fatalf("what the plan writes is not what it expects: %v", d.Only(offsetmap.AsBackup, offsetmap.Moved, offsetmap.Unplanned))
 		}
 		// Straight back, with nothing copied, is where the plan began.
-		back2, findings := p.Reverse(stored, logs)
+		back2, findings := p.Reverse(offsetmap.Return{Stored: stored, Measured: now})
 		if err := offsetmap.Blocked(findings); err != nil {
 			t.Fatal(err)
 		}
 		for i, r := range back2 {
 			if r.Next != p.Body.Rows[i].Next || r.Copied != 0 || r.Lost != 0 {
 				t.Fatalf("%s goes back to %s, copied %d, lost %d; the plan began at %s", r.TopicPartition, r.Next, r.Copied, r.Lost, p.Body.Rows[i].Next)
+			}
+		}
+	})
+}
+
+// TestOnTheWayBackEveryOffsetIsCopiedLostOrLeftToFlink: of what lay before
+// MirrorMaker 2, Connect says that it was copied up to M, an acceptance says that
+// it is lost, or Flink reads it.
+func TestOnTheWayBackEveryOffsetIsCopiedLostOrLeftToFlink(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := drawInput(t)
+		if rows, _ := offsetmap.Resolve(in); rows == nil {
+			return
+		}
+		p, err := offsetmap.Seal(bodyOf(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := offsetmap.Return{Stored: offsetsOf{}, Measured: map[offsetmap.TopicPartition]offsetmap.Measured{}, Ends: map[offsetmap.TopicPartition]offsetmap.NextOffset{}}
+		began := map[offsetmap.TopicPartition]offsetmap.NextOffset{}
+		copied := func(m offsetmap.Measured, c, end int64, held offsetmap.SourceOffset) {
+			if end > c && rapid.Bool().Draw(t, "copied") {
+				held = source(rapid.Int64Range(c, end-1).Draw(t, "M"))
+				m.TargetEnd = next(rapid.Int64Range(1, math.MaxInt64).Draw(t, "target end"))
+				now.Ends[m.TopicPartition] = next(0)
+			}
+			start, _ := m.Range.Start.Value()
+			m.Range = log(rapid.Int64Range(start, end).Draw(t, "start"), end)
+			now.Stored[m.TopicPartition], now.Measured[m.TopicPartition], began[m.TopicPartition] = held, m, next(c)
+		}
+		for i, r := range p.Body.Rows {
+			c, _ := r.Next.Value()
+			end, _ := r.LogEnd.Value()
+			copied(in.Measured[i], c, rapid.Int64Range(end, math.MaxInt64).Draw(t, "end"), r.Write.Result())
+		}
+		if rapid.Bool().Draw(t, "added") {
+			copied(measured("orders-9", log(0, 0)), 0, rapid.Int64Range(0, math.MaxInt64).Draw(t, "end"), noSource)
+		}
+		rows, findings := p.Reverse(now)
+		for _, f := range findings {
+			if f.Check != "rollback/offset-expired" {
+				t.Fatal(f)
+			}
+			now.Acceptances = append(now.Acceptances, accept(f.Check, f.Scope))
+		}
+		if len(findings) > 0 {
+			rows, findings = p.Reverse(now)
+		}
+		if err := offsetmap.Blocked(findings); err != nil || len(rows) != len(now.Measured) {
+			t.Fatalf("%d rows for %d partitions, %v", len(rows), len(now.Measured), err)
+		}
+		for _, r := range rows {
+			log, c := now.Measured[r.TopicPartition].Range, began[r.TopicPartition]
+			way, _ := r.Next.Sub(c)
+			if way != r.Copied+r.Lost || r.Copied < 0 || r.Lost < 0 {
+				t.Fatalf("%s: from C = %s to C' = %s, %d copied and %d lost", r, c, r.Next, r.Copied, r.Lost)
+			}
+			if n, _ := startsAt(r.Stored, offsetmap.Range{Start: c}).Sub(c); n != r.Copied {
+				t.Fatalf("%s: Connect went from C = %s to M = %s, copied is %d", r, c, r.Stored, r.Copied)
+			}
+			if r.Lost > 0 && r.Next != log.Start || r.Next.Compare(log.Start) < 0 || r.Next.Compare(log.End) > 0 {
+				t.Fatalf("%s: C' = %s with %d lost in %s to %s", r, r.Next, r.Lost, log.Start, log.End)
 			}
 		}
 	})

@@ -38,14 +38,8 @@ func readPlan(r io.Reader, most int64) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
 	}
-	bad := p.Body.validate()
-	switch {
-	case digest != p.Digest && bad != nil:
-		return nil, fmt.Errorf("%w: its content has the digest %s, the file says %s: %w", ErrEdited, digest, p.Digest, bad)
-	case digest != p.Digest:
-		return nil, fmt.Errorf("%w: its content has the digest %s, the file says %s", ErrEdited, digest, p.Digest)
-	case bad != nil:
-		return nil, bad
+	if err := p.checked(digest); err != nil {
+		return nil, err
 	}
 	return p, nil
 }

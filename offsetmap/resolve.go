@@ -52,7 +52,7 @@ func Resolve(in Input) ([]Row, []Finding) {
 		delete(r.positions, m.TopicPartition)
 	}
 	for tp, p := range r.positions {
-		r.block("source/partition-missing", tp.String(),
+		r.block(checkPartitionMissing, tp.String(),
 			"the job stood at %s, but the source has no such partition among the topics of the migration: it was deleted, or another source or topic list is meant", describe(p))
 	}
 	if len(measured) == 0 {
@@ -171,7 +171,7 @@ func (r *resolver) measured(m Measured) bool {
 	case rg.Start.IsNone() || rg.End.IsNone() || rg.Stable.IsNone():
 		r.unmade(checkRangeUnknown, scope, "log start %s, log end %s, last stable offset %s could not all be measured", rg.Start, rg.End, rg.Stable)
 	case rg.Start.Compare(rg.End) > 0 || rg.Start.Compare(rg.Stable) > 0:
-		r.unmade("source/range-inconsistent", scope, "the log start %s lies above the log end %s or the last stable offset %s: they moved while they were measured, measure again", rg.Start, rg.End, rg.Stable)
+		r.unmade(checkRangeInconsistent, scope, "the log start %s lies above the log end %s or the last stable offset %s: they moved while they were measured, measure again", rg.Start, rg.End, rg.Stable)
 	}
 	return len(r.findings) == before
 }

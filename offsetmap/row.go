@@ -87,7 +87,7 @@ func (r Row) Recheck(now Measured) []Finding {
 		out[0].Unmade = true
 		return out
 	case now.TopicID != r.TopicID:
-		block("source/topic-recreated", "the topic was created again since the plan was made: its id is %s, the plan has %s", now.TopicID, r.TopicID)
+		block(checkRecreated, "the topic was created again since the plan was made: its id is %s, the plan has %s", now.TopicID, r.TopicID)
 		return out // the numbers are those of another log
 	case rg.Start.IsNone() || rg.End.IsNone():
 		block(checkRangeUnknown, "log start %s and log end %s could not both be measured", rg.Start, rg.End)
@@ -99,7 +99,7 @@ func (r Row) Recheck(now Measured) []Finding {
 		block(checkExpired, "%d offsets from C = %s to %d are gone since the plan was made: the log starts at %s now, it started at %s", n, r.Next, last-1, rg.Start, r.LogStart)
 	}
 	if rg.End.Compare(r.LogEnd) < 0 {
-		block("source/log-truncated", "the log ends at %s now, it ended at %s when the plan was made", rg.End, r.LogEnd)
+		block(checkTruncated, "the log ends at %s now, it ended at %s when the plan was made", rg.End, r.LogEnd)
 	}
 	return out
 }

@@ -8,11 +8,15 @@ import (
 
 // Checks that more than one place names.
 const (
-	checkExpired         = "source/offset-expired"
-	checkAboveStable     = "source/offset-above-stable"
-	checkUnreadEarliest  = "source/unread-earliest"
-	checkPositionMissing = "source/position-missing"
-	checkRangeUnknown    = "source/range-unknown"
+	checkExpired           = "source/offset-expired"
+	checkAboveStable       = "source/offset-above-stable"
+	checkUnreadEarliest    = "source/unread-earliest"
+	checkPositionMissing   = "source/position-missing"
+	checkPartitionMissing  = "source/partition-missing"
+	checkRangeUnknown      = "source/range-unknown"
+	checkRangeInconsistent = "source/range-inconsistent"
+	checkRecreated         = "source/topic-recreated"
+	checkTruncated         = "source/log-truncated"
 )
 
 // needs returns the finding without whose acceptance the row must not stand,

@@ -18,7 +18,7 @@ var (
 	ErrPlan = errors.New("not a usable plan")
 	// ErrEdited says that a plan's content does not have the plan's digest.
 	ErrEdited = errors.New("the plan was edited")
-	// ErrExpired says that a plan may not be applied or started any more.
+	// ErrExpired says that a plan may not be applied or started at this time.
 	ErrExpired = errors.New("the plan has expired")
 )
 
@@ -47,6 +47,7 @@ func normalize(b *Body) {
 		b.Earlier[i].Partitions = copied(b.Earlier[i].Partitions)
 	}
 	b.Rows = copied(b.Rows)
+	b.Connector.ActiveTopics = slices.Clone(b.Connector.ActiveTopics) // null is another answer than none
 	if b.Savepoint != nil {
 		s := *b.Savepoint
 		s.Files = copied(s.Files)
@@ -105,9 +106,49 @@ func (e *encoder) canonical(v any) ([]byte, error) {
 
 func digestText(sum []byte) string { return "sha256:" + hex.EncodeToString(sum) }
 
-// CheckExpiry returns an ErrExpired when now is not before the plan's expiry.
+// Check returns an error unless p is as Seal or ReadPlan made it: its content has
+// its digest and obeys the rules. Whoever acts on a plan calls it, so that a
+// plan changed in memory has no more effect than one edited as a file. The error
+// is an ErrPlan or ErrEdited.
+func (p *Plan) Check() error {
+	if p == nil {
+		return fmt.Errorf("%w: there is none", ErrPlan)
+	}
+	if p.APIVersion != APIVersion || p.Kind != PlanKind {
+		return fmt.Errorf("%w: version %q and kind %q, want %q and %q", ErrPlan, p.APIVersion, p.Kind, APIVersion, PlanKind)
+	}
+	digest, err := p.Body.digest()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrPlan, err)
+	}
+	return p.checked(digest)
+}
+
+// checked holds the plan to the digest that its body has, and to the rules.
+func (p *Plan) checked(digest string) error {
+	bad := p.Body.validate()
+	switch {
+	case digest != p.Digest && bad != nil:
+		return fmt.Errorf("%w: its content has the digest %s, it says %s: %w", ErrEdited, digest, p.Digest, bad)
+	case digest != p.Digest:
+		return fmt.Errorf("%w: its content has the digest %s, it says %s", ErrEdited, digest, p.Digest)
+	}
+	return bad
+}
+
+// clockSkew is how far the clock of who acts on a plan may be behind that of who
+// made it.
+const clockSkew = 5 * time.Minute
+
+// CheckExpiry returns an ErrExpired when now is not within the plan's life. A
+// clock that shows a time before the plan was made, by more than a few minutes,
+// cannot tell whether the plan still lives.
 func (p *Plan) CheckExpiry(now time.Time) error {
-	if now.Before(p.Body.ExpiresAt.Time) {
+	b := p.Body
+	if now.Before(b.CreatedAt.Add(-clockSkew)) {
+		return fmt.Errorf("%w: plan %s was made at %s, and the clock here shows %s: one of the two clocks is wrong", ErrExpired, p.Digest, b.CreatedAt, At(now))
+	}
+	if now.Before(b.ExpiresAt.Time) {
 		return nil
 	}
 	return fmt.Errorf("%w: plan %s ended at %s; make a new one", ErrExpired, p.Digest, p.Body.ExpiresAt)

@@ -70,11 +70,28 @@ func (v *validator) head(b *Body) {
 	if !digestForm.MatchString(b.Connector.Config) {
 		v.bad("connector.configDigest", "%q is not a digest", b.Connector.Config)
 	}
+	for i, t := range b.Connector.ActiveTopics {
+		place := fmt.Sprintf("connector.activeTopics[%d]", i)
+		if err := ValidateTopic(t); err != nil {
+			v.bad(place, "%v", err)
+		}
+		if i > 0 && b.Connector.ActiveTopics[i-1] >= t {
+			v.bad(place, "%s after %s: not sorted, or twice", t, b.Connector.ActiveTopics[i-1])
+		}
+	}
 	if b.Source.ID != "" && b.Source.ID == b.Target.ID {
 		v.bad("target.id", "the same cluster as the source")
 	}
 	if b.Worker.ProducerClusterID != b.Target.ID {
 		v.bad("worker.producerClusterId", "the data producer reaches cluster %q, the target is %q", b.Worker.ProducerClusterID, b.Target.ID)
+	}
+	for _, t := range []struct {
+		place string
+		time  Time
+	}{{"createdAt", b.CreatedAt}, {"expiresAt", b.ExpiresAt}} {
+		if t.time.Nanosecond() != 0 { // of which the digest would know nothing
+			v.bad(t.place, "%s and a fraction of a second", t.time)
+		}
 	}
 	if b.CreatedAt.Year() < 1970 {
 		v.bad("createdAt", "%s is not the time of a plan", b.CreatedAt)
@@ -168,13 +185,13 @@ func (v *validator) earlier(plans []EarlierPlan) {
 		if !digestForm.MatchString(e.Digest) {
 			v.bad(place+".digest", "%q is not a digest", e.Digest)
 		}
-		for j, tp := range e.Partitions {
+		for j, p := range e.Partitions {
 			place := fmt.Sprintf("%s.partitions[%d]", place, j)
-			if err := tp.Validate(); err != nil {
+			if err := p.Validate(); err != nil {
 				v.bad(place, "%v", err)
 			}
 			if j > 0 {
-				v.order(place, e.Partitions[j-1], tp)
+				v.order(place, e.Partitions[j-1].TopicPartition, p.TopicPartition)
 			}
 		}
 	}

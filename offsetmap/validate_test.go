@@ -2,6 +2,8 @@ package offsetmap_test
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +37,7 @@ func TestSealRefuses(t *testing.T) {
 		return func(b *offsetmap.Body) {
 			e := offsetmap.EarlierPlan{Digest: digest}
 			for _, p := range partitions {
-				e.Partitions = append(e.Partitions, tp(p))
+				e.Partitions = append(e.Partitions, offsetmap.EarlierPartition{TopicPartition: tp(p)})
 			}
 			b.Earlier = append(b.Earlier, e)
 		}
@@ -55,6 +57,9 @@ func TestSealRefuses(t *testing.T) {
 		"no config digest":          {func(b *offsetmap.Body) { b.Connector.Config = "" }, `body.connector.configDigest: "" is not a digest`},
 		"digest in capitals":        {func(b *offsetmap.Body) { b.Connector.Config = strings.ToUpper(hash) }, "is not a digest"},
 		"digest too long":           {func(b *offsetmap.Body) { b.Connector.Config = hash + "0" }, "is not a digest"},
+		"an illegal active topic":   {func(b *offsetmap.Body) { b.Connector.ActiveTopics[1] = "" }, "body.connector.activeTopics[1]: not a legal topic name"},
+		"active topics not sorted":  {func(b *offsetmap.Body) { b.Connector.ActiveTopics[1] = "a" }, "body.connector.activeTopics[1]: a after orders: not sorted"},
+		"an active topic twice":     {func(b *offsetmap.Body) { b.Connector.ActiveTopics[1] = "orders" }, "body.connector.activeTopics[1]: orders after orders: not sorted, or twice"},
 		"no worker version":         {func(b *offsetmap.Body) { b.Worker.Version = "" }, "body.worker.version: empty"},
 		"another producer cluster":  {func(b *offsetmap.Body) { b.Worker.ProducerClusterID = "x" }, `body.worker.producerClusterId: the data producer reaches cluster "x"`},
 		"commit not UTF-8":          {func(b *offsetmap.Body) { b.Worker.Commit = "\xff" }, "body.worker.commit: "},
@@ -131,7 +136,7 @@ func TestSealRefuses(t *testing.T) {
 		"earlier plan, twice":        {earlier(hash, "a-0", "a-0"), "body.earlier[0].partitions[1]: partition a-0 stands twice"},
 		"earlier plan, not sorted":   {earlier(hash, "a-10", "a-9"), "body.earlier[0].partitions[1]: not sorted"},
 		"earlier plan, negative": {func(b *offsetmap.Body) {
-			b.Earlier = []offsetmap.EarlierPlan{{Digest: hash, Partitions: []offsetmap.TopicPartition{{Topic: "a", Partition: -1}}}}
+			b.Earlier = []offsetmap.EarlierPlan{{Digest: hash, Partitions: []offsetmap.EarlierPartition{{TopicPartition: offsetmap.TopicPartition{Topic: "a", Partition: -1}}}}}
 		}, "body.earlier[0].partitions[0]: topic a: partition -1 is negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +167,7 @@ func TestSealTakesWhatIsAnswered(t *testing.T) {
 		Detail: "the record before C was found on the target for 9 of 9 partitions",
 	})
 	b.Attestations.Checkpointing, b.Attestations.RollbackWindow, b.Attestations.MaxDuplicates = attested("10s"), attested("72h"), attested(int64(1000))
-	b.Earlier = []offsetmap.EarlierPlan{{Digest: goldenDigest, Partitions: []offsetmap.TopicPartition{tp("a-9"), tp("a-10")}}, {Digest: goldenDigest}}
+	b.Earlier = []offsetmap.EarlierPlan{wave("a-9", "a-10"), {Digest: goldenDigest}}
 	b.Acceptances = append(b.Acceptances, accept("flink/not-asked", "*"))
 	b.Findings = append(b.Findings, b.Findings[0], offsetmap.Finding{
 		Check: "flink/not-asked", Severity: offsetmap.Warn, Acceptable: offsetmap.ByScope, Unmade: true, Accepted: &b.Acceptances[len(b.Acceptances)-1],
@@ -189,7 +194,7 @@ func TestSealTakesAPlanFromAGroup(t *testing.T) {
 // digest when the caller goes on with its own slices, nor the other way round.
 func TestSealKeepsTheCallersListsApart(t *testing.T) {
 	b := bodyOf(everyRule())
-	b.Earlier = []offsetmap.EarlierPlan{{Digest: goldenDigest, Partitions: []offsetmap.TopicPartition{tp("a-0")}}}
+	b.Earlier = []offsetmap.EarlierPlan{wave("a-0")}
 	b.Findings[0], b.Findings[1] = b.Findings[1], b.Findings[0]
 	first := b.Findings[0].Check
 	p := seal(t, b)
@@ -202,6 +207,7 @@ func TestSealKeepsTheCallersListsApart(t *testing.T) {
 	b.Acceptances[0].By = "x"
 	b.Earlier[0].Digest, b.Earlier[0].Partitions[0].Topic = "x", "x"
 	b.Savepoint.Location, b.Savepoint.Files[0].Name = "x", "x"
+	b.Connector.ActiveTopics[0] = "x"
 	diff(t, before, string(encode(t, p)))
 }
 
@@ -215,11 +221,155 @@ func TestEqualBodiesHaveEqualDigests(t *testing.T) {
 	}
 }
 
+// TestNoActiveTopicsAreNotUntracked: a worker that tracks them and has none
+// says something, one that does not track them says nothing.
+func TestNoActiveTopicsAreNotUntracked(t *testing.T) {
+	tracked, untracked := planOf(t).Body, planOf(t).Body
+	tracked.Connector.ActiveTopics, untracked.Connector.ActiveTopics = []string{}, nil
+	a, b := seal(t, tracked), seal(t, untracked)
+	if a.Digest == b.Digest {
+		t.Error("both have the same digest")
+	}
+	for p, isNil := range map[*offsetmap.Plan]bool{a: false, b: true} {
+		back, err := read(encode(t, p))
+		if err != nil || (back.Body.Connector.ActiveTopics == nil) != isNil {
+			t.Errorf("read back %#v, %v", back, err)
+		}
+	}
+}
+
+func TestCheckFindsWhatWasChangedInMemory(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*offsetmap.Plan)
+		want   error
+	}{
+		"nothing":            {func(*offsetmap.Plan) {}, nil},
+		"another target end": {func(p *offsetmap.Plan) { p.Body.Rows[1].TargetEnd = next(91) }, offsetmap.ErrEdited},
+		"another digest":     {func(p *offsetmap.Plan) { p.Digest = goldenDigest[:70] + "z" }, offsetmap.ErrEdited},
+		"a broken rule":      {func(p *offsetmap.Plan) { p.Body.Rows[1].Write = noSource.Restore() }, offsetmap.ErrEdited},
+		"no write":           {func(p *offsetmap.Plan) { p.Body.Rows[1].Write = offsetmap.Write{} }, offsetmap.ErrPlan},
+		"another version":    {func(p *offsetmap.Plan) { p.APIVersion = "flinkmm2/v2" }, offsetmap.ErrPlan},
+		"another kind":       {func(p *offsetmap.Plan) { p.Kind = "Proof" }, offsetmap.ErrPlan},
+		"the zero plan":      {func(p *offsetmap.Plan) { *p = offsetmap.Plan{} }, offsetmap.ErrPlan},
+		"a broken rule, sealed by hand": {func(p *offsetmap.Plan) {
+			p.Body.Rows[1].Lost = 1
+			digest, err := offsetmap.Digest(marshal(t, p.Body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Digest = digest
+		}, offsetmap.ErrPlan},
+	} {
+		p := seal(t, bodyOf(everyRule()))
+		c.change(p)
+		if err := p.Check(); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+	}
+	if err := (*offsetmap.Plan)(nil).Check(); !errors.Is(err, offsetmap.ErrPlan) {
+		t.Errorf("no plan: got %v", err)
+	}
+	p := seal(t, bodyOf(everyRule()))
+	p.Body.Rows[1].Write = offsetmap.Write{}
+	if err := p.Check(); errors.Is(err, offsetmap.ErrEdited) || !strings.Contains(err.Error(), "row orders-0: ") {
+		t.Errorf("a row without a digest: got %v", err)
+	}
+}
+
+// TestCheckFindsEveryChange changes each value that a plan holds, one at a time.
+func TestCheckFindsEveryChange(t *testing.T) {
+	b := bodyOf(everyRule())
+	b.Earlier = []offsetmap.EarlierPlan{wave("a-0")}
+	b.Attestations.Checkpointing, b.Attestations.MaxDuplicates = attested("1m"), attested(int64(3))
+	p := seal(t, b)
+	changes := 0
+	changed := func(place string, v, other reflect.Value) {
+		t.Helper()
+		old := reflect.New(v.Type()).Elem()
+		old.Set(v)
+		v.Set(other)
+		if err := p.Check(); !errors.Is(err, offsetmap.ErrPlan) && !errors.Is(err, offsetmap.ErrEdited) {
+			t.Errorf("%s = %v: got %v", place, other, err)
+		}
+		v.Set(old)
+		changes++
+	}
+	var walk func(place string, v reflect.Value)
+	walk = func(place string, v reflect.Value) {
+		set := func(values ...any) {
+			t.Helper()
+			for _, x := range values {
+				if other := reflect.ValueOf(x).Convert(v.Type()); other.Interface() != v.Interface() {
+					changed(place, v, other)
+				}
+			}
+		}
+		switch x := v.Interface().(type) {
+		case offsetmap.NextOffset:
+			set(none, next(0), next(77))
+			return
+		case offsetmap.SourceOffset:
+			set(noSource, source(0), source(77))
+			return
+		case offsetmap.Write:
+			set(offsetmap.Write{}, noSource.Restore(), source(77).Restore())
+			return
+		case offsetmap.TopicID:
+			set(offsetmap.TopicID{}, offsetmap.TopicID{77})
+			return
+		case offsetmap.Time:
+			set(offsetmap.Time{}, offsetmap.Time{Time: x.Add(time.Second)}, offsetmap.Time{Time: x.Add(time.Millisecond)})
+			return
+		}
+		switch v.Kind() {
+		case reflect.String:
+			set(v.String()+"x", "", "\xff")
+		case reflect.Bool:
+			set(!v.Bool())
+		case reflect.Int, reflect.Int32, reflect.Int64:
+			set(v.Int()+1, v.Int()-1)
+		case reflect.Pointer:
+			if v.IsNil() {
+				changed(place, v, reflect.New(v.Type().Elem()))
+				return
+			}
+			changed(place, v, reflect.Zero(v.Type()))
+			walk(place, v.Elem())
+		case reflect.Slice:
+			if v.Len() > 0 {
+				changed(place, v, v.Slice(1, v.Len()))
+				changed(place, v, reflect.Append(v.Slice3(0, v.Len(), v.Len()), v.Index(0)))
+			}
+			changed(place, v, reflect.Zero(v.Type()))
+			for i := range v.Len() {
+				walk(fmt.Sprintf("%s[%d]", place, i), v.Index(i))
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				walk(place+"."+v.Type().Field(i).Name, v.Field(i))
+			}
+		default:
+			t.Fatalf("%s is a %s", place, v.Kind())
+		}
+	}
+	walk("plan", reflect.ValueOf(p).Elem())
+	if err := p.Check(); err != nil || changes < 400 {
+		t.Errorf("after %d changes that were taken back: %v", changes, err)
+	}
+}
+
 func TestCheckExpiry(t *testing.T) {
 	p := seal(t, bodyOf(everyRule()))
 	end := p.Body.ExpiresAt.Time
 	if err := p.CheckExpiry(end.Add(-time.Nanosecond)); err != nil {
 		t.Error(err)
+	}
+	made := p.Body.CreatedAt.Time
+	if err := p.CheckExpiry(made.Add(-5 * time.Minute)); err != nil {
+		t.Errorf("a clock that is a little behind: %v", err)
+	}
+	if err := p.CheckExpiry(made.Add(-5*time.Minute - time.Nanosecond)); !errors.Is(err, offsetmap.ErrExpired) || !strings.Contains(err.Error(), "one of the two clocks is wrong") {
+		t.Errorf("a clock that is far behind: %v", err)
 	}
 	for _, now := range []time.Time{end, end.Add(time.Hour), end.In(time.FixedZone("x", -7200))} {
 		err := p.CheckExpiry(now)
