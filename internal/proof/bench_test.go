@@ -165,7 +165,9 @@ func BenchmarkRun(b *testing.B) {
 		consume(b, c, partitions, 2*partitions*each)
 		bare += time.Since(start)
 		start = time.Now()
-		if r := mustRun(b, c.proof(parts...)); r.Outcome != Proven || r.Total.Copied != partitions*each {
+		o := c.proof(parts...)
+		o.Interval = 100 * time.Millisecond
+		if r := mustRun(b, o); r.Outcome != Proven || r.Total.Copied != partitions*each {
 			b.Fatal(r.Outcome, r.Total)
 		}
 		proof += time.Since(start)

@@ -70,6 +70,13 @@ func (p *partition) state() (c Counts, read int64, decided bool) {
 	return p.cmp.Counts(), min(p.source.position, max(p.end, p.next)), false
 }
 
+// wantsEnds reports whether the partition cannot go on without fresh log ends.
+func (p *partition) wantsEnds() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.decided && (p.ended && p.barrier == nil || p.source.outOfRange || p.target.outOfRange)
+}
+
 // goal is up to where a side must be read next.
 func (p *partition) goal(w which) int64 {
 	switch {

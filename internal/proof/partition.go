@@ -109,7 +109,7 @@ func (p *partition) begin(source, target offsetmap.Range, lookback int64) {
 	p.lose(targetSide, p.targetEnd, start)
 }
 
-// lose notes that the offsets from..to-1 are gone before they were read.
+// lose notes that the offsets from..to-1, if any, are gone before they were read.
 func (p *partition) lose(w which, from, to int64) {
 	if w == targetSide {
 		if to > from {
@@ -146,9 +146,7 @@ func (p *partition) take(w which, f fetched) {
 		s.fatal = fmt.Errorf("offset %d came again after the log was read up to %d: truncated, or created again", first, s.position)
 		return
 	}
-	if first > s.position && f.logStart > s.position {
-		p.lose(w, s.position, min(first, f.logStart))
-	}
+	p.lose(w, s.position, min(first, f.logStart))
 	for _, r := range f.prints {
 		switch {
 		case w == targetSide:

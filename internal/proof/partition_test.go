@@ -205,6 +205,52 @@ func TestOnlyWhatALogStartPassedIsLost(t *testing.T) {
 	}
 }
 
+func TestAControlRecordFromBeforeTakesNothingBack(t *testing.T) {
+	p, _ := alone(t, sourceFrom, sourceFrom+9)
+	p.take(sourceSide, fetch("ABC", sourceFrom, 0))
+	p.take(sourceSide, fetched{next: sourceFrom + 1})
+	p.probed(sourceSide, sourceFrom+2, nil)
+	if p.source.position != sourceFrom+3 || p.source.fatal != nil {
+		t.Errorf("position %d, %v", p.source.position, p.source.fatal)
+	}
+}
+
+func TestAPositionThatIsGoneIsResolvedOnce(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		bounds  offsetmap.Range
+		from    int64
+		ok      bool
+		fatal   bool
+		expired int64
+	}{
+		{"the log start passed it", logRange(sourceFrom+4, sourceFrom+20), sourceFrom + 4, true, false, 4},
+		{"it is there after all", logRange(0, sourceFrom+20), sourceFrom, true, false, 0},
+		{"it is the log's end", logRange(0, sourceFrom), sourceFrom, true, false, 0},
+		{"the log ends below it", logRange(0, sourceFrom-1), 0, false, true, 0},
+		{"the bounds are not known", offsetmap.Range{}, 0, false, false, 0},
+		{"the end is not known", offsetmap.Range{Start: at(t, 0)}, 0, false, false, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, _ := alone(t, sourceFrom, sourceFrom+9)
+			if _, ok := p.resolve(sourceSide, tt.bounds); ok {
+				t.Fatal("nothing was gone")
+			}
+			p.outOfRange(sourceSide)
+			from, ok := p.resolve(sourceSide, tt.bounds)
+			if from != tt.from || ok != tt.ok || (p.source.fatal != nil) != tt.fatal || p.expired != tt.expired {
+				t.Errorf("from %d, %t, fatal %v, expired %d", from, ok, p.source.fatal, p.expired)
+			}
+			if ok && p.source.position != from {
+				t.Errorf("position %d", p.source.position)
+			}
+			if _, again := p.resolve(sourceSide, tt.bounds); again {
+				t.Error("resolved twice, which would read the log again and again")
+			}
+		})
+	}
+}
+
 func TestExpiryCountsFromCToTheEnd(t *testing.T) {
 	p, _ := alone(t, sourceFrom, sourceFrom+9)
 	p.lose(sourceSide, sourceFrom-5, sourceFrom+2)

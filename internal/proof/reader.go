@@ -48,6 +48,7 @@ func newReader(side which, c Cluster, parts []*partition, d *Digester) (*reader,
 		kgo.FetchIsolationLevel(r.isolation),
 		kgo.KeepControlRecords(), // they say how far a log was read
 		kgo.KeepRetryableFetchErrors(),
+		kgo.WithPools(new(pool)),
 	)
 	var err error
 	if r.client, err = kgo.NewClient(opts...); err != nil {
@@ -103,16 +104,14 @@ func (r *reader) handle(topic string, f *kgo.FetchPartition) {
 
 func (r *reader) take(p *partition, f *kgo.FetchPartition) {
 	r.scratch = r.scratch[:0]
+	next := f.Records[len(f.Records)-1].Offset + 1
 	for _, rec := range f.Records {
 		if !rec.Attrs.IsControl() {
 			r.scratch = append(r.scratch, r.digester.Print(rec, p.timestamps))
 		}
+		rec.Recycle()
 	}
-	p.take(r.side, fetched{
-		prints:   r.scratch,
-		next:     f.Records[len(f.Records)-1].Offset + 1,
-		logStart: f.LogStartOffset,
-	})
+	p.take(r.side, fetched{prints: r.scratch, next: next, logStart: f.LogStartOffset})
 }
 
 func one(tp offsetmap.TopicPartition) map[string][]int32 {

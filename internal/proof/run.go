@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -153,8 +154,14 @@ func (r *runner) watch(ctx context.Context) {
 	}
 }
 
-// measure reads the log ends, the target's first: see barrier.
+// measure reads the log ends, the target's first: see barrier. While partitions
+// are only read on, brokers are not asked; ends of before are forgotten, so that
+// nothing is decided by them.
 func (r *runner) measure(ctx context.Context) {
+	r.ranges = [2]map[offsetmap.TopicPartition]offsetmap.Range{}
+	if !slices.ContainsFunc(r.parts, (*partition).wantsEnds) {
+		return
+	}
 	for _, w := range []which{targetSide, sourceSide} {
 		var err error
 		if r.ranges[w], err = fresh.Ranges(ctx, r.cluster(w).Admin, r.topics[w]...); ctx.Err() == nil {
