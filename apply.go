@@ -21,10 +21,10 @@ type Applied struct {
 //
 // Apply may be run again, by a person or by a Job that retries: a second run
 // changes nothing. When the world no longer matches the plan it refuses with a
-// *RefusedError and nothing is written; when the plan was started or rolled
-// back it always refuses, so that an old plan never turns the clock back.
+// *RefusedError before it writes; when the plan was started or rolled back it
+// always refuses, so that an old plan never turns the clock back.
 func (m *Migration) Apply(ctx context.Context, plan *offsetmap.Plan) (*Applied, error) {
-	r, err := m.reach(ctx, engine.Apply, plan)
+	r, err := m.reach(ctx, engine.Apply, plan, "")
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (m *Migration) Apply(ctx context.Context, plan *offsetmap.Plan) (*Applied, 
 // offsets for a connector that is STOPPED, has the planned config, and whose
 // source still has every record from C on.
 func (m *Migration) Verify(ctx context.Context, plan *offsetmap.Plan) (*Applied, error) {
-	if _, err := m.reach(ctx, engine.Verify, plan); err != nil {
+	if _, err := m.reach(ctx, engine.Verify, plan, ""); err != nil {
 		return nil, err
 	}
 	return &Applied{Digest: plan.Digest, Partitions: len(plan.Body.Rows), Written: []offsetmap.TopicPartition{}}, nil
@@ -54,6 +54,8 @@ type Approval struct {
 
 func (a Approval) check(plan *offsetmap.Plan) error {
 	switch {
+	case plan == nil:
+		return plan.Check()
 	case a.By == "":
 		return fmt.Errorf("%w: the approval has no name", ErrApproval)
 	case a.Digest != plan.Digest:

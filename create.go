@@ -48,7 +48,7 @@ func (m *Migration) Create(ctx context.Context) (*Created, error) {
 	case !errors.Is(err, connectrest.ErrNotFound):
 		return nil, fmt.Errorf("create: %w", err)
 	default:
-		err = m.act(ctx, actCreate, "", want, func(ctx context.Context) error {
+		err = m.act(ctx, Entry{Act: actCreate, Detail: want}, func(ctx context.Context) error {
 			_, err := m.cfg.Connect.Create(ctx, connectrest.CreateRequest{
 				Name: m.cfg.Connector, Config: config, InitialState: connectrest.StateStopped,
 			})

@@ -18,7 +18,7 @@
 // line on embedded parts, with nothing installed but Go.
 //
 // What the package guarantees: C is never guessed, clamped or "latest"; all
-// partitions go or none; on a refusal nothing is written; nothing but Start
+// partitions go or none; a step checks before it writes; nothing but Start
 // resumes a connector, and Start demands that stored offsets, config, topic
 // ids, partition sets and log bounds equal its plan at that moment; an answer
 // that was lost is unknown until it is read back.

@@ -1,7 +1,6 @@
 package flinkmm2
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,15 +8,17 @@ import (
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 var (
-	// ErrMoved says that the world, or the plan file, no longer matches the
-	// plan. Nothing was written.
+	// ErrMoved says that the world, or the plan file, no longer matches the plan.
 	ErrMoved = errors.New("no longer matches the plan")
-	// ErrOutcomeUnknown says that something that a decision needs could not be
-	// found out, or that the answer to a write was lost and could not be read
-	// back.
+	// ErrNotKnown says that something that a decision needs could not be found
+	// out.
+	ErrNotKnown = errors.New("could not be found out")
+	// ErrOutcomeUnknown says that what was written could not be read back, so that
+	// nobody knows what stands there now.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 	// ErrNoProgress says that the connector runs and nothing moves although
 	// records wait.
@@ -30,36 +31,50 @@ var (
 	ErrApproval = errors.New("not approved")
 )
 
-// RefusedError says why an act was refused. It is an ErrMoved or an
-// ErrOutcomeUnknown; Findings lists every reason, sorted.
+// RefusedError says why an act was refused. It is an ErrMoved or an ErrNotKnown,
+// from Watch an ErrNotProven.
 type RefusedError struct {
-	Act      string
-	Findings []offsetmap.Finding
-	kind     error
+	Act      string              // apply, verify, start, watch or rollback
+	Findings []offsetmap.Finding // every reason, sorted
+	// Before lists what the same call had done before it was refused, such as
+	// "write"; empty when nothing was changed.
+	Before []string
+	kind   error
 }
 
-// Error lists every reason on a line of its own.
+// Error lists every reason on a line of its own, each with the way to mend it.
 func (e *RefusedError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s refused, nothing was written: %v", e.Act, e.kind)
+	fmt.Fprintf(&b, "%s refused", e.Act)
+	if len(e.Before) == 0 {
+		b.WriteString(", nothing was written")
+	} else {
+		fmt.Fprintf(&b, " after %s", strings.Join(e.Before, ", "))
+	}
+	fmt.Fprintf(&b, ": %v", e.kind)
+	told := map[string]bool{}
 	for _, f := range e.Findings {
 		b.WriteString("\n  " + strings.TrimPrefix(f.String(), string(offsetmap.Block)+" "))
+		if check, known := preflight.Explain(f.Check); known && check.Remedy != "" && !told[f.Check] {
+			b.WriteString("\n    " + check.Remedy)
+			told[f.Check] = true
+		}
 	}
 	return b.String()
 }
 
-// Unwrap returns ErrMoved or ErrOutcomeUnknown.
+// Unwrap returns the kind of the refusal.
 func (e *RefusedError) Unwrap() error { return e.kind }
 
-func refused(goal engine.Goal, r *engine.Refusal) error {
+func refused(goal engine.Goal, r *engine.Refusal, before []string) error {
 	if r.Reason == engine.Blocked {
 		return offsetmap.Blocked(r.Findings)
 	}
 	kind := ErrMoved
 	if r.Reason == engine.Unknown {
-		kind = ErrOutcomeUnknown
+		kind = ErrNotKnown
 	}
-	return &RefusedError{Act: string(goal), Findings: r.Findings, kind: kind}
+	return &RefusedError{Act: string(goal), Findings: r.Findings, Before: before, kind: kind}
 }
 
 // Exit statuses of programs built on this package. Two more, for a wrong usage
@@ -86,14 +101,12 @@ func ExitStatus(err error) int {
 		return ExitNoProgress
 	case errors.Is(err, ErrNotProven):
 		return ExitNotProven
-	case errors.Is(err, ErrOutcomeUnknown), errors.Is(err, connectrest.ErrOutcomeUnknown):
+	case errors.Is(err, ErrOutcomeUnknown), errors.Is(err, connectrest.ErrOutcomeUnknown), errors.Is(err, connectrest.ErrReadBack):
 		return ExitUnknown
 	case errors.Is(err, ErrMoved), errors.Is(err, offsetmap.ErrPlan), errors.Is(err, offsetmap.ErrEdited), errors.Is(err, offsetmap.ErrExpired), errors.Is(err, ErrApproval):
 		return ExitMoved
 	case errors.As(err, &blocked):
 		return ExitBlocked
-	case errors.Is(err, context.Canceled):
-		return ExitFailed
 	default:
 		return ExitFailed
 	}

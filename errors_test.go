@@ -28,9 +28,10 @@ func TestExitStatusOfEveryError(t *testing.T) {
 		{"expired plan", offsetmap.ErrExpired, ExitMoved},
 		{"not a plan", offsetmap.ErrPlan, ExitMoved},
 		{"another plan approved", ErrApproval, ExitMoved},
-		{"refused by the world", refused(engine.Apply, &engine.Refusal{Reason: engine.Moved, Findings: blocking}), ExitMoved},
-		{"refused for want of facts", refused(engine.Apply, &engine.Refusal{Reason: engine.Unknown, Findings: blocking}), ExitUnknown},
-		{"refused by the plan", refused(engine.Apply, &engine.Refusal{Reason: engine.Blocked, Findings: blocking}), ExitBlocked},
+		{"refused by the world", refused(engine.Apply, &engine.Refusal{Reason: engine.Moved, Findings: blocking}, nil), ExitMoved},
+		{"refused for want of facts", refused(engine.Apply, &engine.Refusal{Reason: engine.Unknown, Findings: blocking}, nil), ExitFailed},
+		{"refused by the plan", refused(engine.Apply, &engine.Refusal{Reason: engine.Blocked, Findings: blocking}, nil), ExitBlocked},
+		{"written, read-back never equal", connectrest.ErrReadBack, ExitUnknown},
 		{"answer lost", connectrest.ErrOutcomeUnknown, ExitUnknown},
 		{"no progress", ErrNoProgress, ExitNoProgress},
 		{"proof failed", ErrProofFailed, ExitProof},
@@ -57,11 +58,20 @@ func TestRefusalListsEveryReason(t *testing.T) {
 	err := refused(engine.Start, &engine.Refusal{Reason: engine.Moved, Findings: []offsetmap.Finding{
 		{Check: "source/offset-expired", Severity: offsetmap.Block, Scope: "orders-0", Detail: "200 offsets are gone"},
 		{Check: "connector/state", Severity: offsetmap.Block, Detail: "PAUSED"},
-	}})
+	}}, nil)
 	for _, part := range []string{"start refused, nothing was written", "source/offset-expired orders-0: 200 offsets are gone", "connector/state: PAUSED"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not in %q", part, err)
 		}
+	}
+}
+
+func TestRefusalAfterAWriteDoesNotDenyIt(t *testing.T) {
+	err := refused(engine.Rollback, &engine.Refusal{Reason: engine.Moved, Findings: []offsetmap.Finding{
+		{Check: "offsets/changed", Severity: offsetmap.Block, Scope: "orders-0", Detail: "d"},
+	}}, []string{"stop"})
+	if text := err.Error(); strings.Contains(text, "nothing was written") || !strings.Contains(text, "rollback refused after stop") {
+		t.Error(text)
 	}
 }
 

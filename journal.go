@@ -29,9 +29,10 @@ type Journal interface {
 	Read(ctx context.Context) ([]Entry, error)
 }
 
-// Entry is one line of a journal. Each act that changes something has an entry
-// of Phase Begin before it and one of another phase behind it; a Begin without
-// its end says that the outcome is unknown.
+// Entry is one line of a journal. An act that changes something has an entry of
+// PhaseBegin before it and one of another phase behind it; a begin without its
+// end says that the outcome is unknown. What changes nothing (plan, the record of
+// a start) has one entry.
 type Entry struct {
 	At        time.Time      `json:"at"`
 	Act       string         `json:"act"` // create, plan, apply, start, resume, stop, restore, delete, rollback
@@ -39,6 +40,7 @@ type Entry struct {
 	Plan      string         `json:"plan,omitempty"` // digest; empty before there is a plan
 	Connector string         `json:"connector"`
 	By        string         `json:"by"`
+	Approved  string         `json:"approvedBy,omitempty"` // of a start and its resume: who gave the word
 	Detail    string         `json:"detail,omitempty"`
 	Ends      []PartitionEnd `json:"targetEnds,omitempty"` // of a start: the target's ends before the first resume
 	AfterTorn bool           `json:"afterTorn,omitempty"`  // the line before this one was cut short by a crash
@@ -48,10 +50,10 @@ type Entry struct {
 type Phase string
 
 const (
-	Begin   Phase = "begin"
-	Ended   Phase = "done"
-	Failed  Phase = "failed"  // the act was refused, or ended in an error that Detail tells
-	Unclear Phase = "unknown" // the answer was lost and could not be read back
+	PhaseBegin   Phase = "begin"
+	PhaseDone    Phase = "done"
+	PhaseFailed  Phase = "failed"  // the act was refused, or ended in an error that Detail tells
+	PhaseUnknown Phase = "unknown" // the answer was lost and could not be read back
 )
 
 // PartitionEnd is the end of one target partition, under the name of its source
@@ -114,8 +116,9 @@ func (j *FileJournal) Append(_ context.Context, e Entry) (err error) {
 }
 
 // Read returns the entries. A last line that a crash cut short is left out: its
-// Append never returned, so what it would announce was never done. Any other
-// line that does not read is an error that names it.
+// Append never returned, so an act that it would have announced was never
+// begun, and one whose end it would have told stands as begun. Any other line
+// that does not read is an error that names it.
 func (j *FileJournal) Read(context.Context) ([]Entry, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -133,6 +136,9 @@ func (j *FileJournal) Read(context.Context) ([]Entry, error) {
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
 		bad := d.Decode(&e)
+		if bad == nil && d.More() {
+			bad = errors.New("more than one entry on a line")
+		}
 		switch {
 		case torn != nil && (bad != nil || !e.AfterTorn):
 			return nil, torn

@@ -13,7 +13,7 @@ import (
 )
 
 func entry(act string) Entry {
-	return Entry{At: time.Date(2026, 10, 15, 8, 0, 0, 0, time.UTC), Act: act, Phase: Begin, Connector: "mm2", By: "li"}
+	return Entry{At: time.Date(2026, 10, 15, 8, 0, 0, 0, time.UTC), Act: act, Phase: PhaseBegin, Connector: "mm2", By: "li"}
 }
 
 func appendAll(t *testing.T, j *FileJournal, entries ...Entry) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
@@ -59,7 +58,7 @@ func (m *Migration) MakePlan(ctx context.Context, req PlanRequest) (*offsetmap.P
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	if err := m.journal(ctx, Entry{Act: actPlan, Phase: Ended, Plan: plan.Digest, Detail: fmt.Sprintf("%d partitions", len(plan.Body.Rows))}); err != nil {
+	if err := m.journal(ctx, Entry{Act: actPlan, Phase: PhaseDone, Plan: plan.Digest, Detail: fmt.Sprintf("%d partitions", len(plan.Body.Rows))}); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
 	return plan, nil
@@ -69,6 +68,11 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 	var none preflight.Report
 	if req.Snapshot == nil {
 		return flinkstate.Source{}, preflight.Facts{}, none, errors.New("no snapshot was given")
+	}
+	for _, p := range req.Earlier {
+		if err := p.Check(); err != nil {
+			return flinkstate.Source{}, preflight.Facts{}, none, fmt.Errorf("an earlier plan: %w", err)
+		}
 	}
 	source, err := req.Snapshot.Source(req.Source)
 	if err != nil {
@@ -81,6 +85,9 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 		}
 	}
 	facts := m.probe(topics).Observe(ctx)
+	if err := m.sameClusters(ctx, facts); err != nil {
+		return source, facts, none, err
+	}
 	if err := ctx.Err(); err != nil {
 		return source, facts, none, err
 	}
@@ -97,11 +104,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 func earlier(plans []*offsetmap.Plan) []offsetmap.EarlierPlan {
 	var out []offsetmap.EarlierPlan
 	for _, p := range plans {
-		e := offsetmap.EarlierPlan{Digest: p.Digest}
-		for _, r := range p.Body.Rows {
-			e.Partitions = append(e.Partitions, r.TopicPartition)
-		}
-		out = append(out, e)
+		out = append(out, p.AsEarlier())
 	}
 	return out
 }
@@ -114,20 +117,31 @@ func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.
 	worker, known3 := f.Worker.Get()
 	connector, known4 := f.Connector.Get()
 	reached, known5 := f.ProducerReached.Get()
-	plugins, known6 := f.Plugins.Get()
-	if !known || !known2 || !known3 || !known4 || !known5 || !known6 {
-		return offsetmap.Body{}, fmt.Errorf("%w: not all facts of a plan are known", ErrOutcomeUnknown)
+	if !known || !known2 || !known3 || !known4 || !known5 {
+		return offsetmap.Body{}, fmt.Errorf("%w: not all facts that a plan holds", ErrNotKnown)
 	}
 	digest, err := offsetmap.ConfigDigest(connector.Config)
 	if err != nil {
 		return offsetmap.Body{}, err
 	}
+	plugin, err := f.MirrorVersion()
+	if err != nil {
+		return offsetmap.Body{}, err
+	}
+	var topics []string // null in the plan when the worker does not track them
+	active, tracked := f.Active.Get()
+	if tracked {
+		topics = append([]string{}, slices.Sorted(slices.Values(active))...)
+	}
+	if !tracked && !f.Active.IsAbsent() {
+		return offsetmap.Body{}, fmt.Errorf("%w: the topics that the connector has written: %w", ErrNotKnown, f.Active.Err())
+	}
 	snapshot := &offsetmap.Savepoint{
-		Location: req.Snapshot.Location, MetadataVersion: req.Snapshot.MetadataVersion, CheckpointID: req.Snapshot.CheckpointID,
+		Location: withoutUser(req.Snapshot.Location), MetadataVersion: req.Snapshot.MetadataVersion, CheckpointID: req.Snapshot.CheckpointID,
 		OperatorID: source.OperatorID, UID: source.UID,
 	}
 	for _, file := range req.Snapshot.Files {
-		snapshot.Files = append(snapshot.Files, offsetmap.File{Name: file.Name, SHA256: file.SHA256})
+		snapshot.Files = append(snapshot.Files, offsetmap.File{Name: withoutUser(file.Name), SHA256: file.SHA256})
 	}
 	lifetime := m.lifetime
 	if lifetime == 0 {
@@ -137,10 +151,10 @@ func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.
 		Tool:      offsetmap.Tool{Name: m.toolName, Version: m.toolVersion},
 		CreatedAt: offsetmap.At(f.At), ExpiresAt: offsetmap.At(f.At.Add(lifetime)),
 		Source: offsetmap.Cluster{ID: from.ClusterID}, Target: offsetmap.Cluster{ID: to.ClusterID},
-		Connector: offsetmap.Connector{Name: m.cfg.Connector, SourceAlias: connector.Config["source.cluster.alias"], Config: digest},
+		Connector: offsetmap.Connector{Name: m.cfg.Connector, SourceAlias: connector.Config["source.cluster.alias"], Config: digest, ActiveTopics: topics},
 		Worker: offsetmap.Worker{
 			Version: worker.Version.String(), Commit: worker.Commit, ClusterID: worker.KafkaClusterID,
-			PluginVersion: pluginVersion(plugins, connector.Config["connector.class"]), ProducerClusterID: reached,
+			PluginVersion: plugin.String(), ProducerClusterID: reached,
 		},
 		Savepoint:    snapshot,
 		Isolation:    req.Attestations.Isolation.Value,
@@ -152,10 +166,5 @@ func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.
 	}, nil
 }
 
-func pluginVersion(plugins []connectrest.PluginInfo, class string) string {
-	i := slices.IndexFunc(plugins, func(p connectrest.PluginInfo) bool { return p.Class == class })
-	if i < 0 {
-		return ""
-	}
-	return plugins[i].Version
-}
+// withoutUser drops user and password from a URI that Flink has stored.
+func withoutUser(location string) string { return offsetmap.RedactSetting("location", location) }

@@ -154,26 +154,27 @@ func (m *Migration) journal(ctx context.Context, e Entry) error {
 	return m.cfg.Journal.Append(ctx, e)
 }
 
-// act writes the intent to the journal, does the act, and writes how it ended.
-// An act whose outcome is unknown stays open in the journal as that.
-func (m *Migration) act(ctx context.Context, name, plan, detail string, do func(context.Context) error) error {
-	if err := m.journal(ctx, Entry{Act: name, Phase: Begin, Plan: plan, Detail: detail}); err != nil {
+// act writes the intent e to the journal, does the act, and writes how it ended.
+// An act whose outcome is unknown stays in the journal as that.
+func (m *Migration) act(ctx context.Context, e Entry, do func(context.Context) error) error {
+	e.Phase = PhaseBegin
+	if err := m.journal(ctx, e); err != nil {
 		return err
 	}
-	m.log.InfoContext(ctx, "act", "name", name, "connector", m.cfg.Connector, "plan", plan, "detail", detail)
+	m.log.InfoContext(ctx, "act", "name", e.Act, "connector", m.cfg.Connector, "plan", e.Plan, "detail", e.Detail)
 	err := do(ctx)
-	end := Entry{Act: name, Phase: Ended, Plan: plan}
+	e.Phase = PhaseDone
 	if err != nil {
-		end.Phase, end.Detail = Failed, err.Error()
+		e.Phase, e.Detail = PhaseFailed, err.Error()
 		if unclear(err) {
-			end.Phase = Unclear
+			e.Phase = PhaseUnknown
 		}
 	}
 	// The outcome is written even when the caller has given up: it happened.
-	return errors.Join(err, m.journal(context.WithoutCancel(ctx), end))
+	return errors.Join(err, m.journal(context.WithoutCancel(ctx), e))
 }
 
 func unclear(err error) bool {
-	return errors.Is(err, ErrOutcomeUnknown) || errors.Is(err, connectrest.ErrOutcomeUnknown) ||
+	return errors.Is(err, ErrOutcomeUnknown) || errors.Is(err, connectrest.ErrOutcomeUnknown) || errors.Is(err, connectrest.ErrReadBack) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -2,7 +2,6 @@ package flinkmm2
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -35,6 +34,7 @@ type observer struct {
 	plan *offsetmap.Plan
 
 	stopped time.Time // since when the connector is seen STOPPED; zero when it is not
+	halted  bool      // a stop was sent on the way to this goal, and the worker took it
 	since   time.Time
 	stored  offsetsByPartition
 	ends    endsByPartition
@@ -54,6 +54,10 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 		SourceID:   mapFact(facts.Source, clusterID),
 		TargetID:   mapFact(facts.Target, clusterID),
 		ProducerID: facts.ProducerReached,
+		Worker: mapFact(facts.Worker, func(w connectrest.WorkerInfo) (engine.Versions, error) {
+			plugin, err := facts.MirrorVersion()
+			return engine.Versions{Worker: w.Version.String(), Plugin: plugin.String()}, err
+		}),
 		Connector: mapFact(facts.Status, func(s connectrest.Status) (engine.Connector, error) {
 			return engine.Connector{State: string(s.Connector.State), Tasks: len(s.Tasks)}, nil
 		}),
@@ -64,39 +68,14 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 			return mirrorOffsets(o.plan.Body.Connector.SourceAlias, all)
 		}),
 		Active:  facts.Active,
-		History: o.m.history(ctx, o.plan.Digest),
-		Measured: mapFact(facts.Source, func(c preflight.Cluster) (measuredByPartition, error) {
-			return measured(c, facts, targetOf)
+		History: o.m.history(ctx, o.plan.Digest, o.halted),
+		Measured: mapFact(facts.Source, func(preflight.Cluster) (measuredByPartition, error) {
+			return facts.Measured(func(topic string) string { return targetOf[topic] })
 		}),
 	}
 	seen.Settled = o.settled(seen)
 	seen.StoodStill = o.stoodStill(seen)
 	return seen
-}
-
-// measured joins what was measured of every partition of the topics. A bound
-// that was not measured is none, which the engine refuses where it needs it; a
-// topic that could not be read, other than one that does not exist, makes the
-// whole unknown.
-func measured(source preflight.Cluster, f preflight.Facts, targetOf map[string]string) (measuredByPartition, error) {
-	all := measuredByPartition{}
-	for name, target := range targetOf {
-		t, ok := source.Topics[name]
-		if !ok || t.Missing() {
-			continue
-		}
-		if t.Err != nil {
-			return nil, fmt.Errorf("topic %s: %w", name, t.Err)
-		}
-		for _, p := range t.Partitions {
-			tp := offsetmap.TopicPartition{Topic: name, Partition: p}
-			all[tp] = offsetmap.Measured{
-				TopicPartition: tp, TopicID: t.ID, Range: f.Ranges[tp], TargetTopic: target,
-				TargetEnd: f.TargetEnds[offsetmap.TopicPartition{Topic: target, Partition: p}],
-			}
-		}
-	}
-	return all, nil
 }
 
 // settled reports whether no task is left and neither the stored offsets nor
@@ -113,7 +92,9 @@ func (o *observer) settled(seen engine.Observed) bool {
 	}
 	ends := make(endsByPartition, len(measured))
 	for tp, m := range measured {
-		ends[tp] = m.TargetEnd
+		if !engine.MayMove(o.plan, tp.String()) {
+			ends[tp] = m.TargetEnd
+		}
 	}
 	if o.stored == nil || !maps.Equal(o.stored, stored.Offsets) || !maps.Equal(o.ends, ends) {
 		o.since, o.stored, o.ends = seen.Now, stored.Offsets, ends

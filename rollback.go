@@ -3,6 +3,7 @@ package flinkmm2
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/flinkmm2/flinkmm2/internal/engine"
@@ -60,44 +61,56 @@ func (b *Boundary) Encode() ([]byte, error) {
 // repeat records and never loses one.
 //
 // Afterwards the plan can be neither applied nor started again: going forward
-// needs a new one.
-func (m *Migration) Rollback(ctx context.Context, plan *offsetmap.Plan) (*RolledBack, error) {
-	if err := m.journal(ctx, Entry{Act: actRollback, Phase: Begin, Plan: plan.Digest}); err != nil {
-		return nil, fmt.Errorf("rollback: %w", err)
+// needs a new one. A rollback that was refused before it changed anything leaves
+// the plan as it is.
+func (m *Migration) Rollback(ctx context.Context, plan *offsetmap.Plan, o RollbackOptions) (*RolledBack, error) {
+	r, err := m.reach(ctx, engine.Rollback, plan, "")
+	var out *RolledBack
+	if err == nil {
+		out, err = m.rolledBack(plan, r, o)
 	}
-	out, err := m.rollback(ctx, plan)
-	end := Entry{Act: actRollback, Phase: Ended, Plan: plan.Digest}
+	if !r.begun {
+		return nil, err
+	}
+	end := Entry{Act: actRollback, Phase: PhaseDone, Plan: plan.Digest}
 	if err != nil {
-		end.Phase, end.Detail = Failed, err.Error()
+		end.Phase, end.Detail = PhaseFailed, err.Error()
 	}
-	if jerr := m.journal(context.WithoutCancel(ctx), end); err == nil && jerr != nil {
-		return nil, fmt.Errorf("rollback: %w", jerr)
+	if jerr := m.journal(context.WithoutCancel(ctx), end); jerr != nil {
+		return nil, fmt.Errorf("rollback: %w", errors.Join(err, jerr))
 	}
 	return out, err
 }
 
-func (m *Migration) rollback(ctx context.Context, plan *offsetmap.Plan) (*RolledBack, error) {
-	r, err := m.reach(ctx, engine.Rollback, plan)
-	if err != nil {
-		return nil, err
-	}
+// RollbackOptions says how to roll back.
+type RollbackOptions struct {
+	// Acceptances let findings of the way back through, each by name; those of
+	// the plan say nothing of it.
+	Acceptances []offsetmap.Acceptance
+}
+
+func (m *Migration) rolledBack(plan *offsetmap.Plan, r reached, o RollbackOptions) (*RolledBack, error) {
 	out := &RolledBack{Digest: plan.Digest, Restored: []offsetmap.TopicPartition{}}
 	for _, c := range r.written {
 		out.Restored = append(out.Restored, c.TopicPartition)
 	}
+	history, _ := r.seen.History.Get()
 	if r.last != engine.Reverse {
-		out.Deleted = r.seen.Connector.IsAbsent()
+		out.Deleted = history.Deleted
 		return out, nil
 	}
 	stored, _ := r.seen.Stored.Get()
 	measured, _ := r.seen.Measured.Get()
-	logs := make(map[offsetmap.TopicPartition]offsetmap.Range, len(measured))
-	for tp, one := range measured {
-		logs[tp] = one.Range
+	ends := history.StartEnds
+	if ends == nil { // it was resumed by somebody else
+		ends = make(endsByPartition, len(plan.Body.Rows))
+		for _, row := range plan.Body.Rows {
+			ends[row.TopicPartition] = row.TargetEnd
+		}
 	}
-	rows, findings := plan.Reverse(stored.Offsets, logs)
+	rows, findings := plan.Reverse(offsetmap.Return{Stored: stored.Offsets, Measured: measured, Ends: ends, Acceptances: o.Acceptances})
 	if err := offsetmap.Blocked(findings); err != nil {
-		return nil, fmt.Errorf("rollback: %w", err)
+		return nil, fmt.Errorf("rollback: the connector is STOPPED: %w", err)
 	}
 	out.Started = true
 	out.Boundary = &Boundary{

@@ -29,7 +29,7 @@ func (m *Migration) Start(ctx context.Context, plan *offsetmap.Plan, approval Ap
 	if err := approval.check(plan); err != nil {
 		return nil, fmt.Errorf("start: %w", err)
 	}
-	if _, err := m.reach(ctx, engine.Start, plan); err != nil {
+	if _, err := m.reach(ctx, engine.Start, plan, approval.By); err != nil {
 		return nil, err
 	}
 	status, err := m.awaitRunning(ctx)
@@ -48,7 +48,7 @@ func (m *Migration) awaitRunning(ctx context.Context) (connectrest.Status, error
 		if err == nil && running(status) {
 			return status, nil
 		}
-		if trace := failure(status); err == nil && trace != "" {
+		if trace := m.failure(ctx, status); err == nil && trace != "" {
 			return status, fmt.Errorf("%w: %s", ErrNoProgress, trace)
 		}
 		if !m.now().Before(deadline) {
@@ -73,25 +73,31 @@ func running(s connectrest.Status) bool {
 }
 
 // failure returns what FAILED and why, or nothing: the first line of the trace
-// and its last cause, which is the one that a person can mend.
-func failure(s connectrest.Status) string {
-	first := func(what, trace string) string {
-		line, rest, _ := strings.Cut(trace, "\n")
-		if _, cause, more := cutLast(rest, "Caused by: "); more {
-			cause, _, _ = strings.Cut(cause, "\n")
-			line += ": " + cause
-		}
-		return what + " FAILED: " + line
-	}
+// and its last cause, which is the one that a person can mend. Values of the
+// connector's secret settings, which a trace may repeat, are taken out.
+func (m *Migration) failure(ctx context.Context, s connectrest.Status) string {
+	var what, trace string
 	if s.Connector.State == connectrest.StateFailed {
-		return first("the connector", s.Connector.Trace)
+		what, trace = "the connector", s.Connector.Trace
 	}
 	for _, t := range s.Tasks {
-		if t.State == connectrest.StateFailed {
-			return first(fmt.Sprintf("task %d", t.ID), t.Trace)
+		if what == "" && t.State == connectrest.StateFailed {
+			what, trace = fmt.Sprintf("task %d", t.ID), t.Trace
 		}
 	}
-	return ""
+	if what == "" {
+		return ""
+	}
+	info, err := m.cfg.Connect.Connector(ctx, m.cfg.Connector)
+	if err != nil {
+		return what + " FAILED; its trace is not shown, since the config that says what is secret in it could not be read"
+	}
+	line, rest, _ := strings.Cut(trace, "\n")
+	if _, cause, more := cutLast(rest, "Caused by: "); more {
+		cause, _, _ = strings.Cut(cause, "\n")
+		line += ": " + cause
+	}
+	return what + " FAILED: " + info.Config.Scrub(line)
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

@@ -25,12 +25,27 @@ type reached struct {
 	seen    engine.Observed // what the last decision was made from
 	last    engine.Act
 	written []engine.Change
+	acts    []string // those that changed something
+	begun   bool     // a rollback stands in the journal
+}
+
+// changes reports whether an act changes anything outside the journal.
+func changes(a engine.Act) bool {
+	switch a {
+	case engine.Write, engine.Resume, engine.Stop, engine.Delete:
+		return true
+	default:
+		return false
+	}
 }
 
 // reach asks the engine for one act after the other, carries each out and
 // observes again, until the goal is reached or refused.
-func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan) (reached, error) {
+func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, approvedBy string) (reached, error) {
 	var r reached
+	if err := plan.Check(); err != nil {
+		return r, fmt.Errorf("%s: %w", goal, err)
+	}
 	if plan.Body.Connector.Name != m.cfg.Connector {
 		return r, fmt.Errorf("%w: the plan is for connector %q, this migration for %q", ErrMoved, plan.Body.Connector.Name, m.cfg.Connector)
 	}
@@ -42,9 +57,18 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 		}
 		d := engine.Next(goal, plan, r.seen)
 		if d.Refusal != nil {
-			return r, refused(goal, d.Refusal)
+			return r, refused(goal, d.Refusal, r.acts)
 		}
 		r.last = d.Act
+		if goal == engine.Rollback && (changes(d.Act) || d.Act == engine.Done || d.Act == engine.Reverse) && !r.begun {
+			if err := m.journal(ctx, Entry{Act: actRollback, Phase: PhaseBegin, Plan: plan.Digest}); err != nil {
+				return r, fmt.Errorf("%s: %w", goal, err)
+			}
+			r.begun = true
+		}
+		if changes(d.Act) {
+			r.acts = append(r.acts, string(d.Act))
+		}
 		m.log.DebugContext(ctx, "next act", "goal", goal, "act", d.Act, "writes", len(d.Writes))
 		var err error
 		switch d.Act {
@@ -60,18 +84,19 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 			err = m.write(ctx, goal, plan, r.seen, d.Writes)
 			r.written = append(r.written, d.Writes...)
 		case engine.RecordStart:
-			err = m.recordStart(ctx, plan, r.seen)
+			err = m.recordStart(ctx, plan, r.seen, approvedBy)
 		case engine.Resume:
 			// The end of the way, whatever came of it: to look again and find the
 			// connector still STOPPED would mean to resume it twice.
-			if err := m.resume(ctx, plan); err != nil {
+			if err := m.resume(ctx, plan, approvedBy); err != nil {
 				return r, fmt.Errorf("%s: %w", goal, err)
 			}
 			return r, nil
 		case engine.Stop:
-			err = m.act(ctx, actStop, plan.Digest, "", func(ctx context.Context) error { return m.cfg.Connect.Stop(ctx, m.cfg.Connector) })
+			err = m.act(ctx, Entry{Act: actStop, Plan: plan.Digest}, func(ctx context.Context) error { return m.cfg.Connect.Stop(ctx, m.cfg.Connector) })
+			o.halted, o.stored = err == nil, nil // what stood still before the stop says nothing
 		case engine.Delete:
-			err = m.act(ctx, actDelete, plan.Digest, "", func(ctx context.Context) error { return m.cfg.Connect.Delete(ctx, m.cfg.Connector) })
+			err = m.act(ctx, Entry{Act: actDelete, Plan: plan.Digest}, func(ctx context.Context) error { return m.cfg.Connect.Delete(ctx, m.cfg.Connector) })
 		}
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", goal, err)
@@ -104,7 +129,7 @@ func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap
 		}
 	}
 	alias := plan.Body.Connector.SourceAlias
-	return m.act(ctx, name, plan.Digest, fmt.Sprintf("%d partitions", len(changes)), func(ctx context.Context) error {
+	return m.act(ctx, Entry{Act: name, Plan: plan.Digest, Detail: fmt.Sprintf("%d partitions", len(changes))}, func(ctx context.Context) error {
 		for len(changes) > 0 {
 			n := min(len(changes), maxWrites)
 			part := make(map[offsetmap.TopicPartition]offsetmap.Write, n)
@@ -143,7 +168,7 @@ func same(a, b offsetsByPartition) (n int) {
 	return n
 }
 
-func (m *Migration) recordStart(ctx context.Context, plan *offsetmap.Plan, seen engine.Observed) error {
+func (m *Migration) recordStart(ctx context.Context, plan *offsetmap.Plan, seen engine.Observed, approvedBy string) error {
 	measured, ok := seen.Measured.Get()
 	if !ok {
 		return errors.New("the target's ends were not measured")
@@ -152,9 +177,9 @@ func (m *Migration) recordStart(ctx context.Context, plan *offsetmap.Plan, seen 
 	for _, r := range plan.Body.Rows {
 		ends = append(ends, PartitionEnd{TopicPartition: r.TopicPartition, End: measured[r.TopicPartition].TargetEnd})
 	}
-	return m.journal(ctx, Entry{Act: actStart, Phase: Ended, Plan: plan.Digest, Ends: ends})
+	return m.journal(ctx, Entry{Act: actStart, Phase: PhaseDone, Plan: plan.Digest, Approved: approvedBy, Ends: ends})
 }
 
-func (m *Migration) resume(ctx context.Context, plan *offsetmap.Plan) error {
-	return m.act(ctx, actResume, plan.Digest, "", func(ctx context.Context) error { return m.cfg.Connect.Resume(ctx, m.cfg.Connector) })
+func (m *Migration) resume(ctx context.Context, plan *offsetmap.Plan, approvedBy string) error {
+	return m.act(ctx, Entry{Act: actResume, Plan: plan.Digest, Approved: approvedBy}, func(ctx context.Context) error { return m.cfg.Connect.Resume(ctx, m.cfg.Connector) })
 }

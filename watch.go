@@ -43,12 +43,22 @@ const defaultWithin = 10 * time.Minute
 // a journal without a start record and for a migration with nothing to copy.
 // With each of them the Proof is returned as well, when one was made.
 func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOptions) (*Proof, error) {
-	h, ok := m.history(ctx, plan.Digest).Get()
+	if err := plan.Check(); err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
+	}
+	read := m.history(ctx, plan.Digest, false)
+	h, ok := read.Get()
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("watch: %w: the journal could not be read: %w", ErrNotProven, m.history(ctx, plan.Digest).Err())
+		return nil, fmt.Errorf("watch: %w: the journal could not be read: %w", ErrNotProven, read.Err())
 	case h.StartEnds == nil:
 		return nil, fmt.Errorf("watch: %w: the journal has no start record of plan %s, so nobody knows where the target ended before the start", ErrNotProven, plan.Digest)
+	}
+	if err := errors.Join(
+		m.readsFrom(ctx, "source", m.cfg.Source, plan.Body.Source.ID),
+		m.readsFrom(ctx, "target", m.cfg.Target, plan.Body.Target.ID),
+	); err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
 	}
 	partitions, err := m.toProve(ctx, plan, h.StartEnds)
 	if err != nil {
@@ -153,7 +163,7 @@ func (m *Migration) verdict(ctx context.Context, p *Proof) error {
 		}
 	}
 	if status, err := m.cfg.Connect.Status(ctx, m.cfg.Connector); err == nil {
-		if trace := failure(status); trace != "" {
+		if trace := m.failure(ctx, status); trace != "" {
 			b.WriteString("\n  " + trace)
 		} else if !running(status) {
 			fmt.Fprintf(&b, "\n  connector %s is %s with %d tasks", m.cfg.Connector, status.Connector.State, len(status.Tasks))

@@ -50,6 +50,10 @@ func (c Config) secrets() []string {
 	return s
 }
 
+// Scrub returns text without the values that Redacted hides: a worker's errors
+// and traces may repeat them.
+func (c Config) Scrub(text string) string { return newScrubber(c.secrets()...)(text) }
+
 // String returns the redacted configuration, sorted by key.
 func (c Config) String() string {
 	var b strings.Builder

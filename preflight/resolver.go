@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
-	"github.com/flinkmm2/flinkmm2/internal/fresh"
 )
 
 // ReachedBy returns a resolver that connects to the addresses under the config's
@@ -31,18 +29,10 @@ func ReachedBy(key string, opts ...kgo.Opt) Resolver {
 		}
 		seeds := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 		// The last SeedBrokers counts.
-		client, err := kgo.NewClient(append(append([]kgo.Opt{}, opts...), kgo.SeedBrokers(seeds...))...)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", key, err)
-		}
-		defer client.Close()
-		meta, err := kadm.NewClient(client).BrokerMetadata(ctx)
+		id, err := ClusterID(ctx, append(append([]kgo.Opt{}, opts...), kgo.SeedBrokers(seeds...))...)
 		if err != nil {
 			return "", fmt.Errorf("%s %s: %w", key, strings.Join(seeds, ","), err)
 		}
-		if meta.Cluster == "" {
-			return "", fmt.Errorf("%s: %w", key, fresh.ErrNoClusterID)
-		}
-		return meta.Cluster, nil
+		return id, nil
 	}
 }

@@ -4,9 +4,9 @@
 //
 //	go run ./examples/quickstart
 //
-// The exit status is 0 only when every record was proven to be on the target
-// once. FLINKMM2_QUICKSTART_DROP=orders-8:9 makes the worker lose one record on
-// the way, which turns the run red.
+// The exit status is 0 only when every record was proven to be on the target.
+// FLINKMM2_QUICKSTART_DROP=orders-8:9 makes the worker lose one record on the
+// way, which turns the run red.
 package main
 
 import (
@@ -165,7 +165,10 @@ func startedAndProven(ctx context.Context, s *stage, m *flinkmm2.Migration, plan
 	if err != nil {
 		return err
 	}
-	tell("PROVEN: from C on, every record of the source is on the target once, in order, unaltered")
+	if s.dropped != nil && s.dropped.Hits() == 0 {
+		return errors.New("FLINKMM2_QUICKSTART_DROP names a record that was never to be copied: take an offset from C on")
+	}
+	tell("PROVEN: from C on, every record of the source is on the target, in order, unaltered")
 	return nil
 }
 
@@ -191,7 +194,7 @@ func refusal(ctx context.Context, s *stage, snapshot *flinkstate.Snapshot, dir s
 	for _, f := range blocked.Findings {
 		if f.Check == "source/offset-expired" {
 			tell("%s", f)
-			tell("nothing was written; the exit status of a program would be %d", flinkmm2.ExitStatus(err))
+			tell("there is no plan, and no offset was written; a program would exit with %d", flinkmm2.ExitStatus(err))
 			return nil
 		}
 	}

@@ -23,6 +23,7 @@ type stage struct {
 	source, target *cluster
 	worker         *connecttest.Worker
 	connect        *connectrest.Client
+	dropped        *connecttest.Injected
 	ends           map[int32]int // records of each source partition
 	produced       int
 }
@@ -73,7 +74,7 @@ func newStage(ctx context.Context, drop string) (*stage, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.worker.Inject(connecttest.DropRecord{Record: record})
+		s.dropped = s.worker.Inject(connecttest.DropRecord{Record: record})
 	}
 	s.connect, err = connectrest.New(s.worker.URL)
 	return s, err

@@ -22,7 +22,7 @@ func backBeforeTheStart(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	back, err := mig.Rollback(ctx, plan)
+	back, err := mig.Rollback(ctx, plan, flinkmm2.RollbackOptions{})
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func backBeforeTheStart(ctx context.Context, w *world) error {
 	if err := w.expectUntouched(ctx, before, topic); err != nil {
 		return err
 	}
-	if again, err := mig.Rollback(ctx, plan); err != nil || again.Started {
+	if again, err := mig.Rollback(ctx, plan, flinkmm2.RollbackOptions{}); err != nil || again.Started {
 		return fmt.Errorf("rollback again: %+v, %w", again, err)
 	}
 	// Offsets outlive their connector: only a connector of the same name shows
@@ -81,7 +81,7 @@ func backToAnOlderOffset(ctx context.Context, w *world) error {
 	if err := w.expectStored(ctx, map[topicPartition]string{{Topic: topic}: "49", {Topic: topic, Partition: 1}: "39"}); err != nil {
 		return err
 	}
-	back, err := mig.Rollback(ctx, plan)
+	back, err := mig.Rollback(ctx, plan, flinkmm2.RollbackOptions{})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cutover
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/connectrest/connecttest"
 	"github.com/flinkmm2/flinkmm2/internal/lab"
 )
@@ -124,7 +126,12 @@ func TestPlantedBugsAreNoticed(t *testing.T) {
 					if fault != nil && fault.Hits() == 0 {
 						t.Fatalf("%q never took effect; the suite failed for another reason: %v", name, err)
 					}
-					t.Logf("noticed: %v", err)
+					switch {
+					case judge == "oracle" && !strings.HasPrefix(err.Error(), "the oracle: "):
+						t.Errorf("noticed by something else than the oracle: %v", err)
+					case judge == "proof" && !errors.Is(err, flinkmm2.ErrProofFailed) && !strings.Contains(err.Error(), "the proof counts"):
+						t.Errorf("noticed by something else than the proof: %v", err)
+					}
 				})
 			}
 		})

@@ -172,14 +172,23 @@ func (w *world) killedAt(ctx context.Context, step string, n int, carry bool) (i
 		return 0, err
 	}
 	if step == "rollback" {
-		err := try("rollback", func(m *flinkmm2.Migration) error { _, err := m.Rollback(ctx, plan); return err })
+		err := try("rollback", func(m *flinkmm2.Migration) error {
+			_, err := m.Rollback(ctx, plan, flinkmm2.RollbackOptions{})
+			return err
+		})
 		if err != nil {
 			return 0, err
 		}
 		if _, err := w.connect.Connector(ctx, w.connector); !errors.Is(err, connectrest.ErrNotFound) {
 			return 0, fmt.Errorf("the connector that the migration made is still there: %w", err)
 		}
-		return n - dying.left, w.expectUntouched(ctx, before, topic)
+		if err := w.expectUntouched(ctx, before, topic); err != nil {
+			return 0, err
+		}
+		if _, err := live.Create(ctx); err != nil { // offsets outlive their connector
+			return 0, err
+		}
+		return n - dying.left, w.expectStored(ctx, map[topicPartition]string{})
 	}
 	if err := try("start", func(m *flinkmm2.Migration) error {
 		_, err := m.Start(ctx, plan, flinkmm2.Approval{Digest: plan.Digest, By: "suite"})

@@ -104,7 +104,7 @@ func (w *world) fillTheLine(ctx context.Context, orders, payments string) error 
 // backFromTheLine rolls back after the start, and holds that the old plan has
 // no way forward any more and that nothing moves when it tries.
 func (w *world) backFromTheLine(ctx context.Context, m *flinkmm2.Migration, plan *offsetmap.Plan, topics ...string) error {
-	back, err := m.Rollback(ctx, plan)
+	back, err := m.Rollback(ctx, plan, flinkmm2.RollbackOptions{})
 	if err != nil {
 		return err
 	}
@@ -167,10 +167,11 @@ func (w *world) visible(ctx context.Context, topics []string) (map[string]string
 	for tp, end := range ends {
 		out["the end of target "+tp.String()] = strconv.FormatInt(end, 10)
 	}
-	status, err := w.connect.Status(ctx, w.connector)
-	if errors.Is(err, connectrest.ErrNotFound) {
+	// The status of a connector that is gone may show for a moment longer.
+	if _, err := w.connect.Connector(ctx, w.connector); errors.Is(err, connectrest.ErrNotFound) {
 		return out, nil
 	}
+	status, err := w.connect.Status(ctx, w.connector)
 	if err != nil {
 		return nil, err
 	}

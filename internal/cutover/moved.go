@@ -113,7 +113,7 @@ func (w *world) recreate(ctx context.Context, topic string, n int) error {
 	if err := w.remove(ctx, topic); err != nil {
 		return err
 	}
-	r, err := w.admin.source.CreateTopics(ctx, 2, 1, nil, topic)
+	r, err := w.admin.source.CreateTopics(ctx, 2, 1, forever(), topic)
 	if err := errors.Join(err, r.Error()); err != nil {
 		return err
 	}

@@ -16,10 +16,14 @@ import (
 
 type topicPartition = offsetmap.TopicPartition
 
+// forever keeps records whose timestamps are of another day: a broker deletes by
+// the timestamps of records, and in the middle of a scenario.
+func forever() map[string]*string { return map[string]*string{"retention.ms": new("-1")} }
+
 // create makes a topic with equal partition counts on both clusters.
 func (w *world) create(ctx context.Context, partitions int32, topics ...string) error {
 	for _, adm := range []*kadm.Client{w.admin.source, w.admin.target} {
-		r, err := adm.CreateTopics(ctx, partitions, 1, nil, topics...)
+		r, err := adm.CreateTopics(ctx, partitions, 1, forever(), topics...)
 		if err := errors.Join(err, r.Error()); err != nil {
 			return err
 		}

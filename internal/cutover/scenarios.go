@@ -19,6 +19,12 @@ func Scenarios() []Scenario {
 		{"back before the start", backBeforeTheStart},
 		{"back to an older offset", backToAnOlderOffset},
 		{"nothing copied", nothingCopied},
+		{"plan edited in memory", editedInMemory},
+		{"readers astray", readersAstray},
+		{"offset written by hand, then back", writtenByHand},
+		{"connector deleted by hand, then back", deletedByHand},
+		{"topic created again after the start", recreatedAfterTheStart},
+		{"partition added after the start", addedAfterTheStart},
 	}
 	for _, step := range []string{"apply", "start"} {
 		for _, m := range moves {

@@ -93,9 +93,19 @@ func (w *world) migration(topics []string) (*flinkmm2.Migration, error) {
 
 // over is a Migration over the given client and journal.
 func (w *world) over(connect flinkmm2.Connect, journal flinkmm2.Journal, topics ...string) (*flinkmm2.Migration, error) {
+	return w.build(connect, journal, w.Stage, topics...)
+}
+
+// reading is a Migration whose record readers lead to the brokers of another
+// stage.
+func (w *world) reading(from Stage, topics ...string) (*flinkmm2.Migration, error) {
+	return w.build(w.client, flinkmm2.NewFileJournal(filepath.Join(w.dir, "journal.jsonl")), from, topics...)
+}
+
+func (w *world) build(connect flinkmm2.Connect, journal flinkmm2.Journal, readers Stage, topics ...string) (*flinkmm2.Migration, error) {
 	return flinkmm2.New(flinkmm2.Config{
-		Source:          flinkmm2.Cluster{Admin: w.admin.source, Options: clientOptions(w.Source)},
-		Target:          flinkmm2.Cluster{Admin: w.admin.target, Options: clientOptions(w.Target)},
+		Source:          flinkmm2.Cluster{Admin: w.admin.source, Options: clientOptions(readers.Source)},
+		Target:          flinkmm2.Cluster{Admin: w.admin.target, Options: clientOptions(readers.Target)},
 		Connect:         connect,
 		Connector:       w.connector,
 		ConnectorConfig: w.config(topics),
@@ -129,7 +139,7 @@ func (w *world) config(topics []string) connectrest.Config {
 		"replication.factor":                  "1",
 		"emit.offset-syncs.enabled":           "false",
 		"refresh.topics.enabled":              "true",
-		"refresh.topics.interval.seconds":     "60",
+		"refresh.topics.interval.seconds":     "2",
 		"sync.topic.configs.enabled":          "false",
 		"sync.topic.acls.enabled":             "false",
 		"source.consumer.auto.offset.reset":   "earliest",

@@ -98,8 +98,12 @@ func TestRollbackBeforeTheStartPutsBackAndDeletesItsOwn(t *testing.T) {
 	gone := world(t, p)
 	gone.Connector = offsetmap.Absent[Connector]()
 	gone.Stored, gone.Config = offsetmap.Absent[Stored](), offsetmap.Absent[string]()
-	refuse(t, Next(Rollback, p, gone), Moved, "connector/state")
-	history(&gone, func(h *History) { h.RolledBack = true })
+	gone.ProducerID = offsetmap.NotKnown[string](errLost)
+	for _, began := range []bool{false, true} { // a rollback that was begun does not explain it
+		history(&gone, func(h *History) { h.RolledBack = began })
+		refuse(t, Next(Rollback, p, gone), Moved, "connector/state", "worker/producer-cluster")
+	}
+	history(&gone, func(h *History) { h.Deleted = true })
 	act(t, Next(Rollback, p, gone), Done)
 }
 
@@ -116,6 +120,11 @@ func TestRollbackAfterTheStartStopsSettlesReverses(t *testing.T) {
 	history(&w, func(h *History) { h.StartEnds, h.Resumed = ends(t, p), true })
 	w.Connector = offsetmap.Known(Connector{State: "RUNNING", Tasks: 2})
 	act(t, Next(Rollback, p, w), Stop)
+	w.Connector = offsetmap.Known(Connector{State: "STOPPED"})
+	act(t, Next(Rollback, p, w), Stop) // STOPPED may be what was before a resume that is still on its way
+	history(&w, func(h *History) { h.StoppedNow = true })
+	w.Connector = offsetmap.Known(Connector{State: "RUNNING"})
+	act(t, Next(Rollback, p, w), Stop)
 	w.Connector = offsetmap.Known(Connector{State: "STOPPED", Tasks: 1})
 	act(t, Next(Rollback, p, w), AwaitTasks)
 	w.Connector = offsetmap.Known(Connector{State: "STOPPED"})
@@ -127,28 +136,55 @@ func TestRollbackAfterTheStartStopsSettlesReverses(t *testing.T) {
 }
 
 // The offsets of a connector that has copied but not committed are the plan's;
-// the journal, the ends and the active topics tell.
+// the journal, the state, the ends and the active topics tell.
 func TestRollbackSeesThatTheConnectorRan(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, w *Observed){
-		"it runs":                  func(_ *testing.T, w *Observed) { w.Connector = offsetmap.Known(Connector{State: "RUNNING"}) },
-		"resume begun":             func(_ *testing.T, w *Observed) { history(w, func(h *History) { h.Resumed = true }) },
-		"active topics":            func(_ *testing.T, w *Observed) { w.Active = offsetmap.Known([]string{"orders"}) },
-		"an offset above the plan": func(t *testing.T, w *Observed) { store(w, 0, source(t, 700)) },
-		"journal gone, target grew": func(t *testing.T, w *Observed) {
+		"it runs":         func(_ *testing.T, w *Observed) { w.Connector = offsetmap.Known(Connector{State: "RUNNING"}) },
+		"resume begun":    func(_ *testing.T, w *Observed) { history(w, func(h *History) { h.Resumed = true }) },
+		"stopped before":  func(_ *testing.T, w *Observed) { history(w, func(h *History) { h.Stopped = true }) },
+		"active topics":   func(_ *testing.T, w *Observed) { w.Active = offsetmap.Known([]string{"orders"}) },
+		"the target grew": func(t *testing.T, w *Observed) { edit(w, 0, func(m *offsetmap.Measured) { m.TargetEnd = next(t, 71) }) },
+		"the target grew, topics not tracked": func(t *testing.T, w *Observed) {
+			w.Active = offsetmap.Absent[[]string]()
+			edit(w, 0, func(m *offsetmap.Measured) { m.TargetEnd = next(t, 71) })
+		},
+		"the target grew, journal gone": func(t *testing.T, w *Observed) {
 			w.History = offsetmap.Known(History{})
 			edit(w, 0, func(m *offsetmap.Measured) { m.TargetEnd = next(t, 71) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := plan(t, offsetmap.SourceOffset{})
+			p := plan(t, source(t, 10)) // it had run before: an offset is stored
 			w := applied(t, p)
 			change(t, &w)
-			d := Next(Rollback, p, w)
-			if d.Refusal != nil || (d.Act != Stop && d.Act != Settle) {
-				t.Fatalf("want the way after a start, got %+v", d)
-			}
+			act(t, Next(Rollback, p, w), Stop)
 		})
 	}
+}
+
+// An offset above the plan's shows that somebody wrote it, not that anything
+// was copied.
+func TestRollbackDoesNotTakeAHandWrittenOffsetForARun(t *testing.T) {
+	p := plan(t, offsetmap.SourceOffset{})
+	w := applied(t, p)
+	store(&w, 0, source(t, 700))
+	refuse(t, Next(Rollback, p, w), Moved, "offsets/changed")
+}
+
+// Topics that were active when the plan was made are no news.
+func TestRollbackOfAConnectorThatRanBeforeThePlan(t *testing.T) {
+	body := plan(t, source(t, 10)).Body
+	body.Connector.ActiveTopics = []string{"orders"}
+	p, err := offsetmap.Seal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := world(t, p)
+	w.Active = offsetmap.Known([]string{"orders"})
+	history(&w, func(h *History) { h.Created = false })
+	act(t, Next(Rollback, p, w), Done)
+	w.Active = offsetmap.Known([]string{"orders", "payments"})
+	act(t, Next(Rollback, p, w), Stop)
 }
 
 func TestUnknownGoal(t *testing.T) {

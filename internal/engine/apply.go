@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/flinkmm2/flinkmm2/offsetmap"
+import (
+	"slices"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
 
 // apply decides for Apply and Verify: check, write what is still the backup,
 // leave what is already the plan's, refuse anything else.
@@ -17,6 +21,7 @@ func (d *decider) apply(goal Goal) Decision {
 		d.find(Moved, "journal/started", "", "the plan was started; applying it again would turn the clock back")
 	}
 	d.clusters()
+	d.versions()
 	d.config()
 	tasks := d.stopped()
 	d.partitions()
@@ -24,8 +29,9 @@ func (d *decider) apply(goal Goal) Decision {
 	if journal && !h.Planned {
 		// Without the plan's own journal nothing says that it was not started. A
 		// connector that ran with C = end leaves no trace in the offsets.
-		d.ends("target/ends-moved", "when the plan was made", func(r offsetmap.Row) offsetmap.NextOffset { return r.TargetEnd })
+		d.ends(OtherWriters, "when the plan was made", func(r offsetmap.Row) offsetmap.NextOffset { return r.TargetEnd })
 		d.inactive()
+		d.dropAccepted()
 	}
 	if d.refused() || !read {
 		return d.refusal()
@@ -53,16 +59,34 @@ func (d *decider) apply(goal Goal) Decision {
 	return Decision{Act: Write, Writes: writes}
 }
 
-// inactive demands that the connector has written no topic, as far as the
-// worker tracks that.
+// inactive demands that the connector has written no topic since the plan was
+// made, as far as the worker tracks that.
 func (d *decider) inactive() {
-	active, ok := d.seen.Active.Get()
+	fresh, unknown := d.newlyActive()
 	switch {
-	case ok && len(active) > 0:
-		d.find(Moved, "connector/active-topics", "", "the connector has written to %v, so it has run, and no journal of this plan says when", active)
-	case !ok && !d.seen.Active.IsAbsent():
-		d.find(Unknown, "connector/active-topics", "", "the topics that the connector has written could not be found out: %v", d.seen.Active.Err())
+	case unknown != nil:
+		d.find(Unknown, "connector/active-topics", "", "the topics that the connector has written could not be found out: %v", unknown)
+	case len(fresh) > 0:
+		d.find(Moved, "connector/active-topics", "", "the connector has written to %v since the plan was made, so it has run, and no journal of this plan says when", fresh)
 	}
+}
+
+// newlyActive lists the topics that the connector has written now and had not
+// when the plan was made. A worker that does not track them says nothing.
+func (d *decider) newlyActive() (fresh []string, unknown error) {
+	active, ok := d.seen.Active.Get()
+	if !ok {
+		if d.seen.Active.IsAbsent() {
+			return nil, nil
+		}
+		return nil, d.seen.Active.Err()
+	}
+	for _, t := range active {
+		if !slices.Contains(d.plan.Body.Connector.ActiveTopics, t) {
+			fresh = append(fresh, t)
+		}
+	}
+	return fresh, nil
 }
 
 func rowsByPartition(p *offsetmap.Plan) map[offsetmap.TopicPartition]offsetmap.Row {

@@ -61,8 +61,8 @@ func plan(t testing.TB, backup offsetmap.SourceOffset, acceptances ...offsetmap.
 		Tool:      offsetmap.Tool{Name: "test", Version: "1"},
 		CreatedAt: offsetmap.At(made), ExpiresAt: offsetmap.At(made.Add(time.Hour)),
 		Source: offsetmap.Cluster{ID: "source-id"}, Target: offsetmap.Cluster{ID: "target-id"},
-		Connector: offsetmap.Connector{Name: "mm2", SourceAlias: "source", Config: configDigest},
-		Worker:    offsetmap.Worker{Version: "4.3.1", ClusterID: "target-id", ProducerClusterID: "target-id"},
+		Connector: offsetmap.Connector{Name: "mm2", SourceAlias: "source", Config: configDigest, ActiveTopics: []string{}},
+		Worker:    offsetmap.Worker{Version: "4.3.1", PluginVersion: "4.3.1", ClusterID: "target-id", ProducerClusterID: "target-id"},
 		Savepoint: &offsetmap.Savepoint{
 			Location: "sp", MetadataVersion: 4, OperatorID: "30198ea1e33432d6307d761dd131f28a",
 			Files: []offsetmap.File{{Name: "_metadata", SHA256: strings.Repeat("ab", 32)}},
@@ -108,6 +108,7 @@ func world(t testing.TB, p *offsetmap.Plan) Observed {
 	return Observed{
 		Now:      made.Add(time.Minute),
 		SourceID: offsetmap.Known("source-id"), TargetID: offsetmap.Known("target-id"), ProducerID: offsetmap.Known("target-id"),
+		Worker:    offsetmap.Known(Versions{Worker: "4.3.1", Plugin: "4.3.1"}),
 		Connector: offsetmap.Known(Connector{State: "STOPPED"}),
 		Config:    offsetmap.Known(configDigest),
 		Stored:    offsetmap.Known(Stored{Offsets: stored}),

@@ -102,6 +102,16 @@ func (d *decider) clusters() {
 	}
 }
 
+// versions holds worker and plugin to the plan's: what a config selects, and
+// where a partition without an offset starts, differ by version.
+func (d *decider) versions() {
+	v, ok := known(d, d.seen.Worker, "worker/version", "the versions of worker and plugin")
+	want := Versions{Worker: d.plan.Body.Worker.Version, Plugin: d.plan.Body.Worker.PluginVersion}
+	if ok && v != want {
+		d.find(Moved, "worker/version", "", "the worker is %s with MirrorSourceConnector %s, the plan was made on %s with %s", v.Worker, v.Plugin, want.Worker, want.Plugin)
+	}
+}
+
 func (d *decider) config() {
 	if digest, ok := known(d, d.seen.Config, "connector/config", "config of connector "+d.plan.Body.Connector.Name); ok && digest != d.plan.Body.Connector.Config {
 		d.find(Moved, "connector/config", "", "the connector's config has the digest %s, the plan was made over %s", digest, d.plan.Body.Connector.Config)
@@ -183,6 +193,9 @@ func (d *decider) stored() (offsetmap.Diff, bool) {
 	for _, r := range diff.Only(offsetmap.Unplanned) {
 		d.find(Moved, "offsets/unplanned", r.TopicPartition.String(), "%s", r)
 	}
+	for _, r := range diff.Only(offsetmap.Rewound) {
+		d.find(Moved, "offsets/earlier-rewound", r.TopicPartition.String(), "%s", r)
+	}
 	return diff, true
 }
 
@@ -190,8 +203,6 @@ func (d *decider) stored() (offsetmap.Diff, bool) {
 // straggling task of it could still commit an old offset.
 func (d *decider) everRan() bool {
 	active, known := d.seen.Active.Get()
-	if !known || len(active) > 0 {
-		return true
-	}
-	return slices.ContainsFunc(d.plan.Body.Rows, func(r offsetmap.Row) bool { return !r.Backup.IsNone() })
+	return !known || len(active) > 0 || len(d.plan.Body.Connector.ActiveTopics) > 0 ||
+		slices.ContainsFunc(d.plan.Body.Rows, func(r offsetmap.Row) bool { return !r.Backup.IsNone() })
 }

@@ -24,11 +24,13 @@ type Observed struct {
 	TargetID   offsetmap.Fact[string]
 	ProducerID offsetmap.Fact[string] // the cluster that the data producer reaches
 
+	Worker    offsetmap.Fact[Versions]  // of the worker and of MirrorSourceConnector
 	Connector offsetmap.Fact[Connector] // absent: the worker has no such connector
 	Config    offsetmap.Fact[string]    // digest of its config
 	Stored    offsetmap.Fact[Stored]    // its Connect offsets
-	// Settled says that Stored was read twice, further apart than the worker's
-	// flush timeout, with no task in between, and did not move.
+	// Settled says that Stored and the target's ends were read twice, further
+	// apart than the worker's flush timeout, with no task in between, and did not
+	// move. Ends that others may move (OtherWriters) do not count.
 	Settled bool
 	// StoodStill says that the connector has stayed STOPPED for longer than a
 	// resume takes to show.
@@ -44,6 +46,12 @@ type Observed struct {
 	History offsetmap.Fact[History] // what the journal holds of this plan
 }
 
+// Versions are what the meaning of a config and of an absent offset hang on.
+type Versions struct {
+	Worker string
+	Plugin string
+}
+
 // Connector is the state of the connector as the worker shows it.
 type Connector struct {
 	State string // RUNNING, PAUSED, STOPPED, ...
@@ -56,15 +64,24 @@ type Stored struct {
 	Foreign []string // entries of another shape or alias, as text
 }
 
-// History is what the journal holds of one plan.
+// History is what the journal holds of one plan, and what the caller has done
+// for it since.
 type History struct {
 	Planned bool // the plan was made with this journal
-	Created bool // this migration created the connector
+	Created bool // this migration created the connector, and no other plan has used it
 	// StartEnds are the target's ends as recorded before the first resume; nil
 	// when no start was recorded.
 	StartEnds  map[offsetmap.TopicPartition]offsetmap.NextOffset
 	Resumed    bool // a resume was sent, or was about to be
 	RolledBack bool // a rollback was begun
+	Deleted    bool // the connector was deleted for this plan, or was about to be
+	Stopped    bool // a stop was sent for this plan, at any time: so it was seen running
+	// StoppedNow says that the caller, on its way to this goal, has sent a stop
+	// that the worker took. A resume that was still on its way is overruled by it.
+	StoppedNow bool
+	// Other is the digest of another plan that was started on the connector and
+	// not rolled back; empty when there is none.
+	Other string
 }
 
 // Act is one thing to do.

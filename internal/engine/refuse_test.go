@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -18,15 +19,24 @@ func TestWorldThatMovedIsRefused(t *testing.T) {
 		check  string
 	}{
 		{"plan expired", []Goal{Apply, Start}, func(_ *testing.T, w *Observed) { w.Now = made.Add(time.Hour) }, Moved, "plan/expired"},
-		{"other source cluster", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.SourceID = offsetmap.Known("x") }, Moved, "source/cluster"},
-		{"other target cluster", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.TargetID = offsetmap.Known("x") }, Moved, "target/cluster"},
-		{"worker on the source", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.ProducerID = offsetmap.Known("source-id") }, Moved, "worker/producer-cluster"},
-		{"cluster id unknown", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.SourceID = offsetmap.NotKnown[string](errLost) }, Unknown, "source/cluster"},
+		{"other source cluster", []Goal{Apply, Verify, Start, Rollback}, func(_ *testing.T, w *Observed) { w.SourceID = offsetmap.Known("x") }, Moved, "source/cluster"},
+		{"other target cluster", []Goal{Apply, Verify, Start, Rollback}, func(_ *testing.T, w *Observed) { w.TargetID = offsetmap.Known("x") }, Moved, "target/cluster"},
+		{"worker on the source", []Goal{Apply, Verify, Start, Rollback}, func(_ *testing.T, w *Observed) { w.ProducerID = offsetmap.Known("source-id") }, Moved, "worker/producer-cluster"},
+		{"cluster id unknown", []Goal{Apply, Verify, Start, Rollback}, func(_ *testing.T, w *Observed) { w.SourceID = offsetmap.NotKnown[string](errLost) }, Unknown, "source/cluster"},
+		{"worker replaced", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) {
+			w.Worker = offsetmap.Known(Versions{Worker: "3.9.2", Plugin: "4.3.1"})
+		}, Moved, "worker/version"},
+		{"plugin replaced", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) {
+			w.Worker = offsetmap.Known(Versions{Worker: "4.3.1", Plugin: "3.9.2"})
+		}, Moved, "worker/version"},
+		{"versions unknown", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) {
+			w.Worker = offsetmap.NotKnown[Versions](errLost)
+		}, Unknown, "worker/version"},
 		{"config changed", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Config = offsetmap.Known("sha256:other") }, Moved, "connector/config"},
 		{"connector paused", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.Known(Connector{State: "PAUSED"}) }, Moved, "connector/state"},
 		{"connector running", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.Known(Connector{State: "RUNNING"}) }, Moved, "connector/state"},
-		{"connector gone", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.Absent[Connector]() }, Moved, "connector/state"},
-		{"connector unknown", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.NotKnown[Connector](errLost) }, Unknown, "connector/state"},
+		{"connector gone", []Goal{Apply, Verify, Start, Rollback}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.Absent[Connector]() }, Moved, "connector/state"},
+		{"connector unknown", []Goal{Apply, Verify, Start, Rollback}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.NotKnown[Connector](errLost) }, Unknown, "connector/state"},
 		{"partition added", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) {
 			all, _ := w.Measured.Get()
 			m := measured(t, 3)
@@ -51,19 +61,23 @@ func TestWorldThatMovedIsRefused(t *testing.T) {
 		{"range unknown", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) {
 			edit(w, 0, func(m *offsetmap.Measured) { m.Range.Start = offsetmap.NextOffset{} })
 		}, Unknown, "source/range-unknown"},
-		{"nothing measured", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) {
+		{"nothing measured", []Goal{Apply, Verify, Start, Rollback}, func(_ *testing.T, w *Observed) {
 			w.Measured = offsetmap.NotKnown[map[offsetmap.TopicPartition]offsetmap.Measured](errLost)
 		}, Unknown, "source/range-unknown"},
-		{"stored offset above the plan", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) { store(w, 0, source(t, 500)) }, Moved, "offsets/changed"},
-		{"stored offset below the plan", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) { store(w, 0, source(t, 300)) }, Moved, "offsets/changed"},
+		{"stored offset above the plan", []Goal{Apply, Verify, Start, Rollback}, func(t *testing.T, w *Observed) { store(w, 0, source(t, 500)) }, Moved, "offsets/changed"},
+		{"stored offset below the plan", []Goal{Apply, Verify, Start, Rollback}, func(t *testing.T, w *Observed) { store(w, 0, source(t, 300)) }, Moved, "offsets/changed"},
 		{"offset where the plan clears", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) { store(w, 1, source(t, 0)) }, Moved, "offsets/changed"},
-		{"offset of a partition that no plan has", []Goal{Apply, Verify, Start}, func(t *testing.T, w *Observed) { store(w, 9, source(t, 5)) }, Moved, "offsets/unplanned"},
+		{"offset of a partition that no plan has", []Goal{Apply, Verify, Start, Rollback}, func(t *testing.T, w *Observed) { store(w, 9, source(t, 5)) }, Moved, "offsets/unplanned"},
 		{"offset under another alias", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) {
 			s, _ := w.Stored.Get()
 			s.Foreign = []string{`{"cluster":"other"}`}
 			w.Stored = offsetmap.Known(s)
 		}, Moved, "offsets/foreign"},
-		{"offsets unknown", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Stored = offsetmap.NotKnown[Stored](errLost) }, Unknown, "offsets/unknown"},
+		{"offsets unknown", []Goal{Apply, Verify, Start, Rollback}, func(_ *testing.T, w *Observed) { w.Stored = offsetmap.NotKnown[Stored](errLost) }, Unknown, "offsets/unknown"},
+		{"active topics unknown", []Goal{Rollback}, func(_ *testing.T, w *Observed) { w.Active = offsetmap.NotKnown[[]string](errLost) }, Unknown, "connector/active-topics"},
+		{"another plan was started since", []Goal{Rollback}, func(_ *testing.T, w *Observed) {
+			history(w, func(h *History) { h.Other = "sha256:other" })
+		}, Moved, "journal/other-plan"},
 		{"journal unreadable", []Goal{Apply, Verify, Start, Rollback}, func(_ *testing.T, w *Observed) { w.History = offsetmap.NotKnown[History](errLost) }, Unknown, "journal/unreadable"},
 		{"rolled back", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { history(w, func(h *History) { h.RolledBack = true }) }, Moved, "journal/rolled-back"},
 		{"started", []Goal{Apply, Verify}, func(t *testing.T, w *Observed) {
@@ -78,7 +92,7 @@ func TestWorldThatMovedIsRefused(t *testing.T) {
 			history(w, func(h *History) { h.StartEnds = ends(t, plan(t, offsetmap.SourceOffset{})) })
 			edit(w, 2, func(m *offsetmap.Measured) { m.TargetEnd = next(t, 71) })
 		}, Moved, "target/ends-moved"},
-		{"target end unknown", []Goal{Start}, func(_ *testing.T, w *Observed) {
+		{"target end unknown", []Goal{Start, Rollback}, func(_ *testing.T, w *Observed) {
 			edit(w, 2, func(m *offsetmap.Measured) { m.TargetEnd = offsetmap.NextOffset{} })
 		}, Unknown, "target/ends-moved"},
 	} {
@@ -90,6 +104,45 @@ func TestWorldThatMovedIsRefused(t *testing.T) {
 				refuse(t, Next(goal, p, w), c.reason, c.check)
 			})
 		}
+	}
+}
+
+// An earlier wave's partition that was set back would be copied again, and no
+// plan or proof would know.
+func TestEarlierWaveSetBackIsRefused(t *testing.T) {
+	earlier := offsetmap.EarlierPlan{Digest: "sha256:" + strings.Repeat("ea", 32), Partitions: []offsetmap.EarlierPartition{
+		{TopicPartition: tp("audit", 0), Offset: source(t, 40)},
+		{TopicPartition: tp("audit", 1)}, // cleared: an offset of the run, or none
+	}}
+	body := plan(t, offsetmap.SourceOffset{}).Body
+	body.Earlier = []offsetmap.EarlierPlan{earlier}
+	p, err := offsetmap.Seal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		audit0 offsetmap.SourceOffset
+		ok     bool
+	}{
+		"as written": {source(t, 40), true},
+		"further on": {source(t, 41), true},
+		"set back":   {source(t, 39), false},
+		"cleared":    {offsetmap.SourceOffset{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := applied(t, p)
+			s, _ := w.Stored.Get()
+			if !c.audit0.IsNone() {
+				s.Offsets[tp("audit", 0)] = c.audit0
+			}
+			for _, goal := range []Goal{Apply, Verify, Start} {
+				if d := Next(goal, p, w); c.ok && d.Refusal != nil {
+					t.Errorf("%s: refused: %v", goal, d.Refusal.Findings)
+				} else if !c.ok {
+					refuse(t, d, Moved, "offsets/earlier-rewound")
+				}
+			}
+		})
 	}
 }
 

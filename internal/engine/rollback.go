@@ -1,71 +1,70 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
-// rollback decides for Rollback. Whether the connector ever ran decides the
-// way; the offsets alone cannot tell, since Connect commits only every flush
-// interval and a connector with nothing to copy commits nothing. So the
-// journal, the target's ends and the active topics decide together.
+// rollback decides for Rollback. Whether the connector ever ran under the plan
+// decides the way. The offsets cannot tell: Connect commits only every flush
+// interval, a connector with nothing to copy commits nothing, and anybody can
+// write one. So the journal, the state, the target's ends and the active topics
+// decide together, and what of these is unknown refuses.
 func (d *decider) rollback() Decision {
 	h, journal := known(d, d.seen.History, "journal/unreadable", "journal")
 	if !journal {
 		return d.refusal()
 	}
-	if h.Resumed || d.looksRun(h) {
-		return d.afterStart()
+	if h.Other != "" {
+		d.find(Moved, "journal/other-plan", "", "plan %s was started on the connector since; roll that one back", h.Other)
 	}
-	return d.beforeStart(h)
+	d.clusters()
+	if d.seen.Connector.IsAbsent() && h.Deleted {
+		d.findings = nil // without a connector there is no config that leads to a producer
+		return Decision{Act: Done}
+	}
+	c, ok := known(d, d.seen.Connector, "connector/state", "connector "+d.plan.Body.Connector.Name+", so its offsets can be neither read nor put back")
+	if !ok || d.refused() {
+		return d.refusal()
+	}
+	if h.Resumed || h.Stopped || c.State != "STOPPED" || d.moved() {
+		return d.afterStart(c, h)
+	}
+	return d.beforeStart(c, h)
 }
 
-// looksRun reports whether the connector has run although the journal has no
-// resume: somebody else resumed it, or the journal is another one.
-func (d *decider) looksRun(h History) bool {
-	if c, ok := d.seen.Connector.Get(); ok && c.State != "STOPPED" {
-		return true
-	}
-	if active, ok := d.seen.Active.Get(); ok && len(active) > 0 && !d.ranBeforePlan() {
-		return true
-	}
-	if s, ok := d.seen.Stored.Get(); ok {
-		above := func(r offsetmap.DiffRow) bool { return r.Stored.Compare(r.Planned) > 0 }
-		if slices.ContainsFunc(d.plan.Diff(s.Offsets).Only(offsetmap.Moved), above) {
-			return true
-		}
-	}
-	if h.Planned {
+// moved reports whether the target or the active topics show that something was
+// written since the plan was made. What it needs and does not know is a finding.
+func (d *decider) moved() bool {
+	now, ok := known(d, d.seen.Measured, "source/range-unknown", "measurement of source and target")
+	if !ok {
 		return false
 	}
-	now, _ := d.seen.Measured.Get()
-	return slices.ContainsFunc(d.plan.Body.Rows, func(r offsetmap.Row) bool {
+	moved := false
+	for _, r := range d.plan.Body.Rows {
 		m, there := now[r.TopicPartition]
-		return there && m.TargetEnd.Compare(r.TargetEnd) > 0
-	})
-}
-
-func (d *decider) ranBeforePlan() bool {
-	return slices.ContainsFunc(d.plan.Body.Rows, func(r offsetmap.Row) bool { return !r.Backup.IsNone() })
+		switch {
+		case MayMove(d.plan, r.String()):
+		case !there || m.TargetEnd.IsNone():
+			d.find(Unknown, OtherWriters, r.String(), "the end of target partition %s-%d could not be measured", r.TargetTopic, r.Partition)
+		case m.TargetEnd != r.TargetEnd:
+			moved = true
+		}
+	}
+	fresh, unknown := d.newlyActive()
+	if unknown != nil {
+		d.find(Unknown, "connector/active-topics", "", "the topics that the connector has written could not be found out: %v", unknown)
+	}
+	return moved || len(fresh) > 0
 }
 
 // beforeStart puts the offsets back as they were and deletes the connector if
 // this migration created it.
-func (d *decider) beforeStart(h History) Decision {
-	if d.seen.Connector.IsAbsent() {
-		if h.RolledBack {
-			return Decision{Act: Done}
-		}
-		d.find(Moved, "connector/state", "", "connector %s is gone, and its offsets cannot be put back without it", d.plan.Body.Connector.Name)
-		return d.refusal()
-	}
-	tasks := d.stopped()
+func (d *decider) beforeStart(c Connector, h History) Decision {
 	diff, read := d.stored()
 	if d.refused() || !read {
 		return d.refusal()
 	}
-	if tasks > 0 {
+	if c.Tasks > 0 {
 		return Decision{Act: AwaitTasks}
 	}
 	var writes []Change
@@ -84,15 +83,20 @@ func (d *decider) beforeStart(h History) Decision {
 	}
 }
 
-// afterStart stops the connector, waits for stragglers, and leads to C'.
-func (d *decider) afterStart() Decision {
-	c, ok := known(d, d.seen.Connector, "connector/state", "connector "+d.plan.Body.Connector.Name)
-	if !ok {
-		return d.refusal()
-	}
-	switch {
-	case c.State != "STOPPED":
+// afterStart stops the connector, waits for stragglers, and leads to C'. The
+// stop is sent even when the connector shows STOPPED: a resume that the worker
+// took may still be on its way (seen: 16 seconds with a source that hangs), and
+// only a later stop overrules it.
+func (d *decider) afterStart(c Connector, h History) Decision {
+	d.findings = nil // what only the way before a start would have needed to know
+	if !h.StoppedNow || c.State != "STOPPED" {
 		return Decision{Act: Stop}
+	}
+	known(d, d.seen.Stored, "offsets/unknown", "Connect offsets of connector "+d.plan.Body.Connector.Name)
+	known(d, d.seen.Measured, "source/range-unknown", "measurement of source and target")
+	switch {
+	case d.refused():
+		return d.refusal()
 	case c.Tasks > 0:
 		return Decision{Act: AwaitTasks}
 	case !d.seen.Settled:

@@ -24,6 +24,7 @@ func (d *decider) start() Decision {
 	}
 	d.expiry()
 	d.clusters()
+	d.versions()
 	d.config()
 	tasks := d.stopped()
 	d.partitions()
@@ -36,9 +37,9 @@ func (d *decider) start() Decision {
 	switch {
 	case !journal:
 	case h.StartEnds != nil:
-		d.ends("target/ends-moved", "when the start was recorded", func(r offsetmap.Row) offsetmap.NextOffset { return h.StartEnds[r.TopicPartition] })
+		d.ends(OtherWriters, "when the start was recorded", func(r offsetmap.Row) offsetmap.NextOffset { return h.StartEnds[r.TopicPartition] })
 	default:
-		d.ends("target/ends-moved", "when the plan was made", func(r offsetmap.Row) offsetmap.NextOffset { return r.TargetEnd })
+		d.ends(OtherWriters, "when the plan was made", func(r offsetmap.Row) offsetmap.NextOffset { return r.TargetEnd })
 		if !h.Planned {
 			d.inactive()
 		}
@@ -61,21 +62,24 @@ func (d *decider) start() Decision {
 // dropAccepted lets target ends move where the plan's acceptances say so, and
 // nothing else.
 func (d *decider) dropAccepted() {
-	var acceptances []offsetmap.Acceptance
-	for _, a := range d.plan.Body.Acceptances {
-		if a.Check == OtherWriters {
-			acceptances = append(acceptances, a)
-		}
-	}
 	kept := d.findings[:0]
 	for _, f := range d.findings {
-		if f.Check == OtherWriters && !f.Unmade {
-			f.Acceptable = offsetmap.ByScope
-			if offsetmap.Blocked(offsetmap.Accept([]offsetmap.Finding{f.Finding}, acceptances)) == nil {
-				continue
-			}
+		if f.Check != OtherWriters || f.Unmade || !MayMove(d.plan, f.Scope) {
+			kept = append(kept, f)
 		}
-		kept = append(kept, f)
 	}
 	d.findings = kept
+}
+
+// MayMove reports whether the plan accepts that others write to the target of
+// the partition with the given scope, so that its end may move.
+func MayMove(plan *offsetmap.Plan, scope string) bool {
+	var accepted []offsetmap.Acceptance
+	for _, a := range plan.Body.Acceptances {
+		if a.Check == OtherWriters {
+			accepted = append(accepted, a)
+		}
+	}
+	moved := offsetmap.Finding{Check: OtherWriters, Severity: offsetmap.Block, Scope: scope, Acceptable: offsetmap.ByScope}
+	return len(accepted) > 0 && offsetmap.Blocked(offsetmap.Accept([]offsetmap.Finding{moved}, accepted)) == nil
 }
