@@ -9,7 +9,7 @@ import (
 func builtIn() []Check {
 	return slices.Concat(
 		sourceChecks(), targetChecks(), workerChecks(), connectorChecks(),
-		clusterConfigChecks(), topicConfigChecks(), consumerConfigChecks(), recordConfigChecks(), switchConfigChecks(), keyConfigChecks(),
+		clusterConfigChecks(), topicConfigChecks(), consumerConfigChecks(), recordConfigChecks(), producerConfigChecks(), switchConfigChecks(), keyConfigChecks(),
 		offsetChecks(), flinkChecks(),
 	)
 }

@@ -62,7 +62,7 @@ func unread(key string) string {
 	switch {
 	case strings.HasPrefix(key, "consumer.override."):
 		return "for this connector it is an unknown setting of the consumer; the prefix is source.consumer."
-	case strings.HasPrefix(key, "producer.override."):
+	case strings.HasPrefix(key, producerPrefix):
 		return ""
 	case strings.HasPrefix(key, "producer."), strings.HasPrefix(key, "source.producer."), strings.HasPrefix(key, "target.producer."):
 		return "it reaches the producer of offset-syncs, never that of the data; the prefix is producer.override."

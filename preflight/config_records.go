@@ -38,6 +38,24 @@ func recordConfigChecks() []Check {
 		Remedy:     `Remove "transforms" and "predicates".`,
 		Judge:      withConfig(transforms),
 	}, {
+		ID:         "config/interceptors",
+		Title:      "No interceptor changes or drops records",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Exact,
+		Looks:      "interceptor.classes of the consumer (source.consumer. or consumer.) and of the producer (producer.override.)",
+		Why:        "An interceptor sees every record and may leave it out or change it; the offset counts as copied all the same.",
+		Remedy:     `Remove the key; where the interceptor only looks on, accept the key.`,
+		Judge:      withConfig(interceptors),
+	}, {
+		ID:         "config/check-crcs",
+		Title:      "Damaged records are not copied",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Exact,
+		Looks:      "check.crcs of the consumer (default true)",
+		Why:        "Without the check a batch that was damaged on the disk or on the way is copied as it is, with a new and right checksum.",
+		Remedy:     `Remove "source.consumer.check.crcs" and "consumer.check.crcs".`,
+		Judge:      withConfig(checkCRCs),
+	}, {
 		ID:         "config/topic-creation",
 		Title:      "Topics are not created by the Connect framework",
 		Severity:   offsetmap.Warn,
@@ -98,10 +116,42 @@ func transforms(_ *Case, s settings, r *Reporter) {
 	}
 }
 
+func interceptors(_ *Case, s settings, r *Reporter) {
+	const name = "interceptor.classes"
+	judge := func(v, key string, err error) {
+		switch {
+		case err != nil:
+			r.Unmade(key, err)
+		case v != "":
+			r.Block(key, "%s is %q", key, v)
+		}
+	}
+	judge(s.consumer(name))
+	v, _, err := s.get(producerPrefix + name)
+	judge(v, producerPrefix+name, err)
+}
+
+func checkCRCs(_ *Case, s settings, r *Reporter) {
+	v, key, err := s.consumer("check.crcs")
+	if key == "" {
+		return
+	}
+	on := false
+	if err == nil {
+		on, err = parseFlag(key, v)
+	}
+	switch {
+	case err != nil:
+		r.Unmade(key, err)
+	case !on:
+		r.Block(key, "%s is false", key)
+	}
+}
+
 func exactlyOnce(_ *Case, s settings, r *Reporter) {
-	const key, boundary = "exactly.once.support", "transaction.boundary"
-	v, err := s.or(key, "requested")
-	if err == nil && v != "required" {
+	const key, boundary = keyExactlyOnce, "transaction.boundary"
+	required, err := s.exactlyOnce()
+	if err == nil && !required {
 		return
 	}
 	level, _, errLevel := s.consumer(keyIsolation)

@@ -72,6 +72,88 @@ func TestConfigsOneByOne(t *testing.T) {
 	}
 }
 
+// TestClientSettingsOneByOne is TestConfigsOneByOne for the settings of the two
+// clients that copy. What the producer of a worker takes for all, for a number
+// and for an empty list was tried with that of Kafka 4.3.
+func TestClientSettingsOneByOne(t *testing.T) {
+	t.Parallel()
+	const (
+		producer, consumer = "producer.override.", "source.consumer."
+		inFlight           = producer + "max.in.flight.requests.per.connection"
+		idempotence        = producer + "enable.idempotence"
+		once               = "exactly.once.support"
+		transactional      = producer + "transactional.id"
+	)
+	for name, c := range map[string]struct {
+		set  []string
+		want []string
+	}{
+		"acks all":                         {[]string{producer + "acks", " all "}, nil},
+		"acks -1":                          {[]string{producer + "acks", "-1"}, nil},
+		"acks 0":                           {[]string{producer + "acks", "0"}, []string{"block config/producer-acks " + producer + "acks"}},
+		"acks that the producer refuses":   {[]string{producer + "acks", "ALL"}, []string{"block config/producer-acks " + producer + "acks"}},
+		"acks of nobody's producer":        {[]string{"producer.acks", "1"}, []string{"warn config/unread-prefix producer.acks"}},
+		"one in flight":                    {[]string{inFlight, "1"}, nil},
+		"two in flight":                    {[]string{inFlight, "2"}, []string{"block config/producer-order " + inFlight}},
+		"two in flight, retries off":       {[]string{inFlight, "2", producer + "retries", "0"}, []string{"block config/producer-order " + inFlight, "warn config/producer-timeouts " + producer + "retries"}},
+		"some in flight":                   {[]string{inFlight, "some"}, []string{"block config/producer-order " + inFlight}},
+		"five in flight, idempotent":       {[]string{inFlight, " 5 ", idempotence, "TRUE"}, nil},
+		"five in flight, not idempotent":   {[]string{inFlight, "5", idempotence, "false"}, []string{"block config/producer-order " + inFlight}},
+		"five in flight, perhaps so":       {[]string{inFlight, "5", idempotence, "${env:I}"}, []string{"block config/producer-order " + inFlight}},
+		"idempotent":                       {[]string{idempotence, "true"}, nil},
+		"plain serializers":                {[]string{producer + "key.serializer", "org.apache.kafka.common.serialization.ByteArraySerializer"}, nil},
+		"a key serializer":                 {[]string{producer + "key.serializer", "com.example.Sealer"}, []string{"block config/producer-serializers " + producer + "key.serializer"}},
+		"a deserializer, which MM2 passes": {[]string{consumer + "value.deserializer", "com.example.Opener"}, nil},
+		"endless retries":                  {[]string{producer + "retries", "2147483647", producer + "delivery.timeout.ms", "2147483647", producer + "max.block.ms", "9223372036854775807"}, nil},
+		"a minute for each send": {
+			[]string{producer + "delivery.timeout.ms", "60000", producer + "max.block.ms", "60000", producer + "retries", "${env:N}"},
+			[]string{"warn config/producer-timeouts " + producer + "delivery.timeout.ms", "warn config/producer-timeouts " + producer + "max.block.ms", "warn config/producer-timeouts " + producer + "retries"},
+		},
+		"compression and batches":          {[]string{producer + "compression.type", "zstd", producer + "batch.size", "1048576"}, nil},
+		"a transactional id, by reference": {[]string{transactional, "${env:TX}"}, []string{"block config/producer-transactions " + transactional}},
+		"no interceptor":                   {[]string{consumer + "interceptor.classes", " ", producer + "interceptor.classes", " "}, nil},
+		"an interceptor of every consumer": {[]string{"consumer.interceptor.classes", "com.example.Mask"}, []string{"block config/interceptors consumer.interceptor.classes"}},
+		"which the own setting removes":    {[]string{"consumer.interceptor.classes", "com.example.Mask", consumer + "interceptor.classes", " "}, nil},
+		"an interceptor of the producer":   {[]string{producer + "interceptor.classes", "com.example.Trace"}, []string{"block config/interceptors " + producer + "interceptor.classes"}},
+		"checksums":                        {[]string{consumer + "check.crcs", "True"}, nil},
+		"checksums, perhaps":               {[]string{consumer + "check.crcs", "yes"}, []string{"block config/check-crcs " + consumer + "check.crcs"}},
+		"small polls":                      {[]string{consumer + "max.poll.records", "10"}, nil},
+		"transactions by the worker": {
+			[]string{once, "required", consumer + "isolation.level", "read_committed", transactional, "x", inFlight, "5", idempotence, "false"},
+			[]string{"info config/exactly-once " + once, "block config/isolation " + consumer + "isolation.level", "warn config/producer-transactions " + transactional},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, setup{})
+			defer l.show(with(l.config, c.set...))()
+			l.want(l.judge(), c.want...)
+		})
+	}
+}
+
+func TestWhatCanLoseRecordsIsAcceptedExactly(t *testing.T) {
+	t.Parallel()
+	for key, value := range map[string]string{
+		"producer.override.acks": "1", "producer.override.max.in.flight.requests.per.connection": "5",
+		"producer.override.key.serializer": "x.Y", "producer.override.interceptor.classes": "x.Y", "source.consumer.check.crcs": "false",
+		"transforms": "drop",
+	} {
+		t.Run(key, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, setup{})
+			defer l.show(with(l.config, key, value))()
+			f := l.judge().Findings[0]
+			for scope, accepted := range map[string]bool{"*": false, "": false, key: true} {
+				l.question.Acceptances = []offsetmap.Acceptance{{Check: f.Check, Scope: scope, By: "ann", Reason: "measured it"}}
+				if r := l.judge(); (r.Err() == nil) != accepted {
+					t.Errorf("accepted by the scope %q: %v", scope, r.Findings)
+				}
+			}
+		})
+	}
+}
+
 func TestExactlyOnceNeedsReadCommitted(t *testing.T) {
 	t.Parallel()
 	const once, level, edge = "exactly.once.support", "source.consumer.isolation.level", "transaction.boundary"
@@ -80,6 +162,7 @@ func TestExactlyOnceNeedsReadCommitted(t *testing.T) {
 		want []string
 	}{
 		"required":                             {[]string{once, "required", level, "read_committed"}, []string{"info config/exactly-once " + once}},
+		"required in capitals":                 {[]string{once, "REQUIRED", level, "read_committed"}, []string{"info config/exactly-once " + once}},
 		"required without read_committed":      {[]string{once, "required", level, ""}, []string{"block config/exactly-once " + once, "block config/isolation " + level}},
 		"required with the connector's bounds": {[]string{once, "required", level, "read_committed", edge, "connector"}, []string{"block config/exactly-once " + edge}},
 	} {
@@ -141,6 +224,12 @@ func TestAReferenceIsNeverTakenForAValue(t *testing.T) {
 		"sync.topic.configs.enabled":          "config/topic-config-sync",
 		"sync.topic.acls.enabled":             "config/acl-sync",
 		"emit.offset-syncs.enabled":           "config/offset-syncs",
+		"consumer.interceptor.classes":        "config/interceptors",
+		"source.consumer.check.crcs":          "config/check-crcs",
+		"producer.override.acks":              "config/producer-acks",
+		"producer.override.key.serializer":    "config/producer-serializers",
+
+		"producer.override.max.in.flight.requests.per.connection": "config/producer-order",
 	} {
 		t.Run(key, func(t *testing.T) {
 			t.Parallel()

@@ -17,6 +17,8 @@ const (
 	keyReset             = "auto.offset.reset"
 	keyIsolation         = "isolation.level"
 	keyGroup             = "group.id"
+	keyExactlyOnce       = "exactly.once.support"
+	keyIdempotence       = producerPrefix + "enable.idempotence"
 )
 
 // settings reads a connector's config as Kafka's ConfigDef does.
@@ -52,9 +54,15 @@ func (s settings) or(key, def string) (string, error) {
 // flag returns a BOOLEAN, by default def.
 func (s settings) flag(key, def string) (bool, error) {
 	v, err := s.or(key, def)
-	switch {
-	case err != nil:
+	if err != nil {
 		return false, err
+	}
+	return parseFlag(key, v)
+}
+
+// parseFlag reads a BOOLEAN as ConfigDef.parseType does.
+func parseFlag(key, v string) (bool, error) {
+	switch {
 	case strings.EqualFold(v, "true"):
 		return true, nil
 	case strings.EqualFold(v, "false"):
@@ -62,6 +70,18 @@ func (s settings) flag(key, def string) (bool, error) {
 	}
 	return false, fmt.Errorf("%s is %q, neither true nor false", key, v)
 }
+
+// exactlyOnce reports whether the config demands transactions, which a worker
+// without them refuses. By default it does as the workers do
+// (SourceConnectorConfig.ExactlyOnceSupportLevel).
+func (s settings) exactlyOnce() (bool, error) {
+	v, err := s.or(keyExactlyOnce, "requested")
+	return err == nil && strings.EqualFold(v, "required"), err
+}
+
+// producerPrefix leads to the producer of the copies
+// (ConnectorConfig.CONNECTOR_CLIENT_PRODUCER_OVERRIDES_PREFIX).
+const producerPrefix = "producer.override."
 
 // consumer returns a setting of the replication consumer and the key that it
 // comes from: source.consumer. wins over consumer., and nothing else is read
