@@ -25,7 +25,7 @@ var imports = map[string]struct {
 	modules []string
 }{
 	"offsetmap":               {},
-	"flinkstate":              {ours: []string{"offsetmap"}, modules: []string{"github.com/klauspost/compress"}},
+	"flinkstate":              {ours: []string{"offsetmap"}, modules: []string{"github.com/klauspost/compress", "github.com/twmb/franz-go"}},
 	"connectrest":             {ours: []string{"offsetmap"}, modules: []string{"github.com/hashicorp/go-retryablehttp"}},
 	"connectrest/connecttest": {ours: []string{"connectrest", "offsetmap"}, modules: []string{"github.com/twmb/franz-go"}},
 	"internal/fresh":          {ours: []string{"offsetmap"}, modules: []string{"github.com/twmb/franz-go"}},

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 // Created is the outcome of Create.
@@ -58,7 +61,7 @@ func (m *Migration) Create(ctx context.Context) (*Created, error) {
 			return nil, fmt.Errorf("create: %w", err)
 		}
 	}
-	if err := m.provenStopped(ctx, want, out.Existed); err != nil {
+	if err := m.provenStopped(ctx, config, want, out.Existed); err != nil {
 		return nil, fmt.Errorf("create: %w", err)
 	}
 	return out, nil
@@ -66,7 +69,7 @@ func (m *Migration) Create(ctx context.Context) (*Created, error) {
 
 // provenStopped reads back that the connector is STOPPED, has no task, and has
 // the config with the digest want.
-func (m *Migration) provenStopped(ctx context.Context, want string, existed bool) error {
+func (m *Migration) provenStopped(ctx context.Context, config connectrest.Config, want string, existed bool) error {
 	if !existed {
 		if err := m.awaitStopped(ctx); err != nil {
 			return err
@@ -89,10 +92,32 @@ func (m *Migration) provenStopped(ctx context.Context, want string, existed bool
 		found = append(found, offsetmap.Finding{Check: check, Severity: offsetmap.Block, Detail: fmt.Sprintf(format, args...), Acceptable: offsetmap.Never})
 	}
 	if s := status.Connector.State; s != connectrest.StateStopped || len(status.Tasks) > 0 {
-		block("connector/state", "connector %s is there already and is %s with %d tasks; it must be STOPPED with none (PUT /connectors/%[1]s/stop)", m.cfg.Connector, s, len(status.Tasks))
+		block("connector/state", "connector %s is there already, and is %s with %d tasks left; it must be STOPPED with none", m.cfg.Connector, s, len(status.Tasks))
 	}
 	if got != want {
-		block("connector/config", "connector %s has a config with the digest %s, the one given has %s", m.cfg.Connector, got, want)
+		block("connector/config", "connector %s is there already with another config: %s; delete it, or put the config that is wanted (PUT /connectors/%[1]s/config keeps it STOPPED)", m.cfg.Connector, configDifference(info.Config, config))
 	}
-	return offsetmap.Blocked(found)
+	return preflight.Blocked(found)
+}
+
+// configDifference names the settings in which two configs differ, without
+// secrets.
+func configDifference(got, want connectrest.Config) string {
+	got, want = got.Redacted(), want.Redacted()
+	all := maps.Clone(got)
+	maps.Copy(all, want)
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		g, has := got[k]
+		w, wants := want[k]
+		switch {
+		case !has:
+			parts = append(parts, fmt.Sprintf("%s is not set, want %q", k, w))
+		case !wants:
+			parts = append(parts, fmt.Sprintf("%s is %q, want none", k, g))
+		case g != w:
+			parts = append(parts, fmt.Sprintf("%s is %q, want %q", k, g, w))
+		}
+	}
+	return strings.Join(parts, ", ")
 }

@@ -52,14 +52,7 @@ func (e *RefusedError) Error() string {
 		fmt.Fprintf(&b, " after %s", strings.Join(e.Before, ", "))
 	}
 	fmt.Fprintf(&b, ": %v", e.kind)
-	told := map[string]bool{}
-	for _, f := range e.Findings {
-		b.WriteString("\n  " + strings.TrimPrefix(f.String(), string(offsetmap.Block)+" "))
-		if check, known := preflight.Explain(f.Check); known && check.Remedy != "" && !told[f.Check] {
-			b.WriteString("\n    " + check.Remedy)
-			told[f.Check] = true
-		}
-	}
+	b.WriteString((&offsetmap.BlockedError{Findings: e.Findings, Remedies: preflight.Remedies(e.Findings)}).List())
 	return b.String()
 }
 
@@ -68,7 +61,7 @@ func (e *RefusedError) Unwrap() error { return e.kind }
 
 func refused(goal engine.Goal, r *engine.Refusal, before []string) error {
 	if r.Reason == engine.Blocked {
-		return offsetmap.Blocked(r.Findings)
+		return preflight.Blocked(r.Findings)
 	}
 	kind := ErrMoved
 	if r.Reason == engine.Unknown {

@@ -77,7 +77,7 @@ func TestRefusalAfterAWriteDoesNotDenyIt(t *testing.T) {
 
 func TestNewNamesEverythingThatIsMissing(t *testing.T) {
 	_, err := New(Config{Connector: "a/b"})
-	for _, part := range []string{"source admin", "target admin", "Connect client", "journal", "a/b"} {
+	for _, part := range []string{"source admin", "target admin", "source client options", "target client options", "Connect client", "journal", "a/b"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not in %v", part, err)
 		}
@@ -102,4 +102,39 @@ func TestApprovalNamesThePlanAndAPerson(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAnotherConfigIsNamedByItsSettings(t *testing.T) {
+	got := connectrest.Config{"topics": "orders", "tasks.max": "1", "producer.override.sasl.jaas.config": `password="uno11"`}
+	want := connectrest.Config{"topics": "payments", "header.converter": "X", "producer.override.sasl.jaas.config": `password="dos22"`}
+	text := configDifference(got, want)
+	for _, part := range []string{`topics is "orders", want "payments"`, `header.converter is not set, want "X"`, `tasks.max is "1", want none`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in %q", part, text)
+		}
+	}
+	for _, secret := range []string{"uno11", "dos22"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("%q is in %q", secret, text)
+		}
+	}
+}
+
+// A trace of the worker may repeat a value of the config.
+func TestFailureDoesNotRepeatSecrets(t *testing.T) {
+	m := &Migration{cfg: Config{Connect: secretive{}}}
+	status := connectrest.Status{
+		Connector: connectrest.ConnectorStatus{State: connectrest.StateRunning},
+		Tasks:     []connectrest.TaskStatus{{ID: 3, State: connectrest.StateFailed, Trace: "ConnectException: it failed\n\tat X\nCaused by: Y: jaas password=\"hunter22\" is wrong\n\tat Z"}},
+	}
+	text := m.failure(t.Context(), status)
+	if strings.Contains(text, "hunter22") || !strings.Contains(text, "task 3 FAILED: ConnectException: it failed: Y: jaas") {
+		t.Error(text)
+	}
+}
+
+type secretive struct{ Connect }
+
+func (secretive) Connector(context.Context, string) (connectrest.ConnectorInfo, error) {
+	return connectrest.ConnectorInfo{Config: connectrest.Config{"producer.override.sasl.jaas.config": `X required password="hunter22";`}}, nil
 }

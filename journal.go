@@ -70,8 +70,8 @@ type FileJournal struct {
 	mu   sync.Mutex
 }
 
-// NewFileJournal returns the journal at path. The file is made by the first
-// Append; its folder must exist.
+// NewFileJournal returns the journal at path. The first Append makes the file,
+// and its folder when that is missing.
 func NewFileJournal(path string) *FileJournal { return &FileJournal{path: path} }
 
 // Append writes one line and syncs it. When a crash has cut the last line
@@ -79,6 +79,9 @@ func NewFileJournal(path string) *FileJournal { return &FileJournal{path: path} 
 func (j *FileJournal) Append(_ context.Context, e Entry) (err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
 	f, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)

@@ -100,6 +100,8 @@ func New(cfg Config, opts ...Option) (*Migration, error) {
 	}
 	missing(cfg.Source.Admin == nil, "source admin client")
 	missing(cfg.Target.Admin == nil, "target admin client")
+	missing(len(cfg.Source.Options) == 0, "source client options, with which Watch reads records")
+	missing(len(cfg.Target.Options) == 0, "target client options, with which Watch reads records")
 	missing(cfg.Connect == nil, "Connect client")
 	missing(cfg.Journal == nil, "journal")
 	if err := connectrest.CheckName(cfg.Connector); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 // RolledBack is the outcome of Rollback.
@@ -109,7 +110,7 @@ func (m *Migration) rolledBack(plan *offsetmap.Plan, r reached, o RollbackOption
 		}
 	}
 	rows, findings := plan.Reverse(offsetmap.Return{Stored: stored.Offsets, Measured: measured, Ends: ends, Acceptances: o.Acceptances})
-	if err := offsetmap.Blocked(findings); err != nil {
+	if err := preflight.Blocked(findings); err != nil {
 		return nil, fmt.Errorf("rollback: the connector is STOPPED: %w", err)
 	}
 	out.Started = true

@@ -47,7 +47,7 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 		return r, fmt.Errorf("%s: %w", goal, err)
 	}
 	if plan.Body.Connector.Name != m.cfg.Connector {
-		return r, fmt.Errorf("%w: the plan is for connector %q, this migration for %q", ErrMoved, plan.Body.Connector.Name, m.cfg.Connector)
+		return r, fmt.Errorf("%s: %w: the plan is for connector %q, this migration is for %q", goal, ErrMoved, plan.Body.Connector.Name, m.cfg.Connector)
 	}
 	o := &observer{m: m, plan: plan}
 	for range maxSteps {

@@ -37,6 +37,8 @@ const defaultWithin = 10 * time.Minute
 // target from the end that was recorded before the start, and compares the whole
 // sequences: which record came first, what is missing, repeated, altered or out
 // of order. It waits until everything is there, or until Within has passed.
+// MirrorMaker 2 delivers at least once: records that came twice are counted in
+// Repeated, and do not fail the proof.
 //
 // The error says what the proof does not show: ErrProofFailed, ErrNoProgress
 // (the connector runs and nothing comes), or ErrNotProven, which also stands for
@@ -52,7 +54,7 @@ func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOpti
 	case !ok:
 		return nil, fmt.Errorf("watch: %w: the journal could not be read: %w", ErrNotProven, read.Err())
 	case h.StartEnds == nil:
-		return nil, fmt.Errorf("watch: %w: the journal has no start record of plan %s, so nobody knows where the target ended before the start", ErrNotProven, plan.Digest)
+		return nil, fmt.Errorf("watch: %w: the journal has no start record of plan %s, so nobody knows where the target ended before the start: call Start, or give the journal (connector %q) that it was started under", ErrNotProven, plan.Digest, m.cfg.Connector)
 	}
 	if err := errors.Join(
 		m.readsFrom(ctx, "source", m.cfg.Source, plan.Body.Source.ID),

@@ -15,6 +15,11 @@ type Attestation[T any] struct {
 	Reason string `json:"reason"`
 }
 
+// Attest returns an attestation of value, by somebody, for a reason.
+func Attest[T any](value T, by, reason string) *Attestation[T] {
+	return &Attestation[T]{Value: value, By: by, Reason: reason}
+}
+
 // Attestations are what a person states of the old job. Those that are always
 // required come first; evidence that contradicts one blocks.
 type Attestations struct {

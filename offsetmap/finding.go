@@ -98,6 +98,8 @@ func (f Finding) String() string {
 // A caller finds it with errors.AsType.
 type BlockedError struct {
 	Findings []Finding // sorted, all of Severity Block
+	// Remedies says by check what to do. It may be nil.
+	Remedies map[string]string
 }
 
 // Blocked returns a *BlockedError over the findings that block, or nil when
@@ -116,13 +118,25 @@ func Blocked(findings []Finding) error {
 	return &BlockedError{Findings: blocks}
 }
 
-// Error lists every finding on a line of its own.
+// Error counts the findings and lists every one, as List does.
 func (e *BlockedError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "blocked by %d %s", len(e.Findings), plural(len(e.Findings), "finding"))
-	for _, f := range e.Findings {
+	b.WriteString(e.List())
+	return b.String()
+}
+
+// List returns the findings, a line each, with the remedy behind the last one of
+// a check. Each line begins with its line end.
+func (e *BlockedError) List() string {
+	var b strings.Builder
+	for i, f := range e.Findings {
 		b.WriteString("\n  ")
 		b.WriteString(strings.TrimPrefix(f.String(), string(Block)+" "))
+		last := i == len(e.Findings)-1 || e.Findings[i+1].Check != f.Check
+		if remedy := e.Remedies[f.Check]; last && remedy != "" {
+			b.WriteString("\n    -> " + remedy)
+		}
 	}
 	return b.String()
 }

@@ -3,6 +3,7 @@ package preflight
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
@@ -46,8 +47,9 @@ type Report struct {
 	Findings []offsetmap.Finding
 }
 
-// Err returns an *offsetmap.BlockedError over every finding that blocks, or nil.
-func (r Report) Err() error { return offsetmap.Blocked(r.Findings) }
+// Err returns an *offsetmap.BlockedError over every finding that blocks, with the
+// catalogue's remedies, or nil.
+func (r Report) Err() error { return Blocked(r.Findings) }
 
 // Judge holds the facts against the question: the rules of package offsetmap,
 // every check of this package, and the user's own. It makes no calls, and the
@@ -57,11 +59,12 @@ func Judge(f Facts, q Question, own ...Check) Report {
 	c.policy = c.namingPolicy()
 	c.selection = c.selector()
 	c.stored = c.mirrorOffsets()
+	c.measured = c.measure()
 
 	var findings []offsetmap.Finding
 	if _, ok := f.Source.Get(); ok {
 		c.Rows, findings = offsetmap.Resolve(offsetmap.Input{
-			Origin: q.Origin, Positions: q.Positions, Measured: c.measured(), Isolation: q.isolation(), Acceptances: q.Acceptances,
+			Origin: q.Origin, Positions: q.Positions, Measured: slices.Collect(maps.Values(c.measured)), Isolation: q.isolation(), Acceptances: q.Acceptances,
 		})
 		c.explain(findings)
 	}
@@ -101,9 +104,9 @@ func derive[A, B, C any](fa offsetmap.Fact[A], fb offsetmap.Fact[B], work func(A
 	}
 }
 
-// measured joins what was measured of each source partition of the migration.
+// measure joins what was measured of each source partition of the migration.
 // What could not be read is source/topic-missing's matter.
-func (c *Case) measured() []offsetmap.Measured {
+func (c *Case) measure() map[offsetmap.TopicPartition]offsetmap.Measured {
 	_, targetKnown := c.Facts.Target.Get()
 	stored, _ := c.stored.Get()
 	policy, named := c.policy.Get()
@@ -112,7 +115,6 @@ func (c *Case) measured() []offsetmap.Measured {
 		target = func(topic string) string { return topic }
 	}
 	all, _ := c.Facts.Measured(target)
-	out := make([]offsetmap.Measured, 0, len(all))
 	for tp, m := range all {
 		m.Group, m.Backup = c.Question.Group[tp], stored.Stored[tp]
 		if !named || !targetKnown {
@@ -121,9 +123,9 @@ func (c *Case) measured() []offsetmap.Measured {
 			// rules still judge the source, and no row comes of it.
 			m.TargetEnd = offset0
 		}
-		out = append(out, m)
+		all[tp] = m
 	}
-	return out
+	return all
 }
 
 // explain adds to the findings of the rules why a bound was not measured.

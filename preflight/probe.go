@@ -80,6 +80,13 @@ func (p Probe) Observe(ctx context.Context) Facts {
 
 func (p Probe) observeConnect(ctx context.Context, f *Facts) {
 	f.Worker = fact(p.Connect.Info(ctx))
+	if err := f.Worker.Err(); errors.Is(err, connectrest.ErrUnreachable) {
+		// Each further call would try for as long again, to learn the same.
+		f.Plugins, f.Stored = offsetmap.NotKnown[[]connectrest.PluginInfo](err), offsetmap.NotKnown[[]connectrest.Offset](err)
+		f.Connector, f.Status = offsetmap.NotKnown[connectrest.ConnectorInfo](err), offsetmap.NotKnown[connectrest.Status](err)
+		f.Active = offsetmap.NotKnown[[]string](err)
+		return
+	}
 	f.Plugins = fact(p.Connect.Plugins(ctx))
 	f.Connector = connectorFact(p.Connect.Connector(ctx, p.Connector))
 	if f.Connector.IsAbsent() {

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2"
@@ -38,7 +39,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Getenv("FLINKMM2_QUICKSTART_DROP"))
 	stop()
 	if err != nil {
@@ -146,7 +147,7 @@ func planned(ctx context.Context, m *flinkmm2.Migration, snapshot *flinkstate.Sn
 }
 
 func startedAndProven(ctx context.Context, s *stage, m *flinkmm2.Migration, plan *offsetmap.Plan) error {
-	say("6", "start: a person gives the digest of the plan")
+	say("6", "start: a person gives the digest of the plan (this program plays the person)")
 	started, err := m.Start(ctx, plan, flinkmm2.Approval{Digest: plan.Digest, By: "quickstart"})
 	if err != nil {
 		return err
@@ -155,6 +156,7 @@ func startedAndProven(ctx context.Context, s *stage, m *flinkmm2.Migration, plan
 	if err := s.produceMore(ctx); err != nil {
 		return err
 	}
+	tell("%d more records come to the source, in every partition", partitions*since)
 
 	say("7", "watch: read both clusters and compare, record by record, from C on")
 	proof, err := m.Watch(ctx, plan, flinkmm2.WatchOptions{Within: 20 * time.Second})

@@ -91,8 +91,8 @@ func parseDrop(v string) (connecttest.Record, error) {
 	name, offset, ok := strings.Cut(v, ":")
 	tp, err := offsetmap.ParseTopicPartition(name)
 	n, errOffset := strconv.ParseInt(offset, 10, 64)
-	if err := errors.Join(err, errOffset); err != nil || !ok {
-		return connecttest.Record{}, fmt.Errorf("FLINKMM2_QUICKSTART_DROP=%q: want TOPIC-PARTITION:OFFSET, such as orders-8:9 (%w)", v, err)
+	if !ok || err != nil || errOffset != nil {
+		return connecttest.Record{}, fmt.Errorf("FLINKMM2_QUICKSTART_DROP=%q: want TOPIC-PARTITION:OFFSET, such as orders-8:9", v)
 	}
 	return connecttest.Record{Topic: tp.Topic, Partition: tp.Partition, Offset: n}, nil
 }
@@ -111,19 +111,22 @@ func (s *stage) fill(ctx context.Context, positions []offsetmap.Position) error 
 		); err != nil {
 			return err
 		}
-		const since = 100
-		if err := s.produce(ctx, s.source, p.Partition, since); err != nil {
+		const stopped = 100
+		if err := s.produce(ctx, s.source, p.Partition, stopped); err != nil {
 			return err
 		}
-		s.produced += since
+		s.produced += stopped
 	}
 	return nil
 }
 
+// since is how many records come to each partition after the start.
+const since = 20
+
 // produceMore writes to every partition, also to those that the job never read.
 func (s *stage) produceMore(ctx context.Context) error {
 	for p := range int32(partitions) {
-		if err := s.produce(ctx, s.source, p, 20); err != nil {
+		if err := s.produce(ctx, s.source, p, since); err != nil {
 			return err
 		}
 	}
@@ -201,12 +204,12 @@ func (s *stage) config() connectrest.Config {
 
 // attested is what a person states of the old job, since nothing can show it.
 func attested() offsetmap.Attestations {
-	const by, reason = "you", "the savepoint's job, as its README describes it"
+	const by, reason = "you", "the job that wrote the savepoint only copied, and was stopped"
 	return offsetmap.Attestations{
-		CopyOnly:       &offsetmap.Attestation[bool]{Value: true, By: by, Reason: reason},
-		FlinkStopped:   &offsetmap.Attestation[offsetmap.FlinkEnd]{Value: offsetmap.StoppedWithSavepoint, By: by, Reason: reason},
-		AutoRestartOff: &offsetmap.Attestation[bool]{Value: true, By: by, Reason: reason},
-		SinkGuarantee:  &offsetmap.Attestation[offsetmap.SinkGuarantee]{Value: offsetmap.SinkExactlyOnce, By: by, Reason: reason},
-		Isolation:      &offsetmap.Attestation[offsetmap.Isolation]{Value: offsetmap.ReadUncommitted, By: by, Reason: reason},
+		CopyOnly:       offsetmap.Attest(true, by, reason),
+		FlinkStopped:   offsetmap.Attest(offsetmap.StoppedWithSavepoint, by, reason),
+		AutoRestartOff: offsetmap.Attest(true, by, reason),
+		SinkGuarantee:  offsetmap.Attest(offsetmap.SinkExactlyOnce, by, reason),
+		Isolation:      offsetmap.Attest(offsetmap.ReadUncommitted, by, reason),
 	}
 }

@@ -41,11 +41,11 @@ func snapshot(positions ...offsetmap.Position) *flinkstate.Snapshot {
 func attested() offsetmap.Attestations {
 	const by, reason = "suite", "the scenario made it so"
 	return offsetmap.Attestations{
-		CopyOnly:       &offsetmap.Attestation[bool]{Value: true, By: by, Reason: reason},
-		FlinkStopped:   &offsetmap.Attestation[offsetmap.FlinkEnd]{Value: offsetmap.StoppedWithSavepoint, By: by, Reason: reason},
-		AutoRestartOff: &offsetmap.Attestation[bool]{Value: true, By: by, Reason: reason},
-		SinkGuarantee:  &offsetmap.Attestation[offsetmap.SinkGuarantee]{Value: offsetmap.SinkExactlyOnce, By: by, Reason: reason},
-		Isolation:      &offsetmap.Attestation[offsetmap.Isolation]{Value: offsetmap.ReadUncommitted, By: by, Reason: reason},
+		CopyOnly:       offsetmap.Attest(true, by, reason),
+		FlinkStopped:   offsetmap.Attest(offsetmap.StoppedWithSavepoint, by, reason),
+		AutoRestartOff: offsetmap.Attest(true, by, reason),
+		SinkGuarantee:  offsetmap.Attest(offsetmap.SinkExactlyOnce, by, reason),
+		Isolation:      offsetmap.Attest(offsetmap.ReadUncommitted, by, reason),
 	}
 }
 

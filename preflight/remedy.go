@@ -1,0 +1,28 @@
+package preflight
+
+import (
+	"errors"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// Blocked is offsetmap.Blocked with the catalogue's remedies.
+func Blocked(findings []offsetmap.Finding) error {
+	err := offsetmap.Blocked(findings)
+	var blocked *offsetmap.BlockedError
+	if errors.As(err, &blocked) {
+		blocked.Remedies = Remedies(findings)
+	}
+	return err
+}
+
+// Remedies returns the catalogue's remedies for the checks of the findings.
+func Remedies(findings []offsetmap.Finding) map[string]string {
+	out := map[string]string{}
+	for _, f := range findings {
+		if c, known := Explain(f.Check); known && c.Remedy != "" {
+			out[f.Check] = c.Remedy
+		}
+	}
+	return out
+}
