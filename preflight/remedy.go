@@ -9,8 +9,7 @@ import (
 // Blocked is offsetmap.Blocked with the catalogue's remedies.
 func Blocked(findings []offsetmap.Finding) error {
 	err := offsetmap.Blocked(findings)
-	var blocked *offsetmap.BlockedError
-	if errors.As(err, &blocked) {
+	if blocked, ok := errors.AsType[*offsetmap.BlockedError](err); ok {
 		blocked.Remedies = Remedies(findings)
 	}
 	return err
