@@ -93,8 +93,11 @@ func jettyPage(status int, uri, message string) answer {
 }
 
 // send writes a. With cut it sends the headers and half of the body and then
-// breaks the connection.
+// breaks the connection; of an answer without a body, nothing.
 func (a answer) send(w http.ResponseWriter, cut bool) {
+	if cut && len(a.body) == 0 {
+		panic(http.ErrAbortHandler)
+	}
 	h := w.Header()
 	if a.contentType != "" {
 		h.Set("Content-Type", a.contentType)

@@ -39,6 +39,9 @@ type connector struct {
 	target  targetState
 	deleted bool
 	restart restartRequest
+	// stopSeen says that a stop was asked for, whatever came after it: tasks end
+	// also when the connector is resumed at once.
+	stopSeen bool
 
 	// wanted counts the changes above, reached those that were acted upon.
 	wanted, reached int
@@ -74,14 +77,15 @@ type order struct {
 	target  targetState
 	deleted bool
 	restart restartRequest
+	stop    bool // before anything else
 	number  int
 }
 
 func (c *connector) next() order {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
-	o := order{c.config.clone(), c.target, c.deleted, c.restart, c.wanted}
-	c.restart = restartRequest{}
+	o := order{c.config.clone(), c.target, c.deleted, c.restart, c.stopSeen, c.wanted}
+	c.restart, c.stopSeen = restartRequest{}, false
 	return o
 }
 
@@ -144,16 +148,20 @@ func (c *connector) drive(p *process, prev <-chan struct{}) {
 // follow acts upon one order and returns the instance that runs then, nil for
 // none.
 func (c *connector) follow(p *process, inst *instance, o order) *instance {
-	switch {
-	case o.deleted:
+	if o.deleted {
 		inst.stop(p)
 		return nil
-	case o.target == stopped:
+	}
+	if o.stop || o.target == stopped {
 		c.publish(stateStopped, "")
 		inst.stop(p)
 		c.show(nil, nil)
+		inst = nil
+	}
+	switch o.target {
+	case stopped:
 		return nil
-	case o.target == paused:
+	case paused:
 		c.publish(statePaused, "")
 		inst.pause()
 		inst.restart(p, o.restart)

@@ -138,7 +138,12 @@ func (t *task) reset(lost map[topicPartition]bool) error {
 func (t *task) prepare(r *kgo.Record) ([]*outgoing, error) {
 	tp := topicPartition{r.Topic, r.Partition}
 	out, err := t.convert(r)
-	if err != nil {
+	switch {
+	case err != nil && t.mirror.toleratesErrors:
+		// It is left out, and its offset is not committed by itself.
+		t.log.Warn("ignoring a record that cannot be converted", "error", err)
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 	list := []*outgoing{{source: r, out: out, ack: r}}

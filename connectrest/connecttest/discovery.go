@@ -93,8 +93,10 @@ func (inst *instance) createRemotePartitions(ctx context.Context) error {
 		case !exists:
 			missing = append(missing, topic)
 		case count < n:
-			if _, err := admin.UpdatePartitions(ctx, n, remote); err != nil {
-				return err
+			resp, err := admin.UpdatePartitions(ctx, n, remote)
+			if err = firstError(err, resp.Error()); err != nil {
+				inst.log.WarnContext(ctx, "could not create partitions", "topic", remote, "error", err)
+				continue
 			}
 			inst.log.InfoContext(ctx, "increased partitions", "topic", remote, "partitions", n)
 		}

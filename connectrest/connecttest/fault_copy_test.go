@@ -161,3 +161,21 @@ func TestStragglingCommit(t *testing.T) {
 		t.Errorf("hits %d and %d, want 1 and 0", injected.Hits(), other.Hits())
 	}
 }
+
+// A stop ends the tasks also when the connector is resumed before the worker
+// acted, so nothing of the old tasks is shown or goes on.
+func TestResumeDirectlyAfterStopStartsNewTasks(t *testing.T) {
+	s, w := running(t, connecttest.WithSettleTime(200*time.Millisecond), connecttest.WithOffsetFlushInterval(time.Hour))
+	injected := w.Inject(connecttest.WrongSeek{By: -1})
+	s.must(t, http.StatusNoContent, "PUT", "/connectors/mm2/stop", nil)
+	s.must(t, http.StatusAccepted, "PUT", "/connectors/mm2/resume", nil)
+	// New tasks read the offset that the old ones committed.
+	awaitValues(t, s.target, "orders", 0, append(expected("orders", 0, 0, 10), "orders/0/9"))
+	s.awaitStates(t, "mm2", "RUNNING/RUNNING")
+	if tasks := decode[[]any](t, s.must(t, http.StatusOK, "GET", "/connectors/mm2/tasks", nil)); len(tasks) != 1 {
+		t.Errorf("tasks = %v, want one", tasks)
+	}
+	if injected.Hits() != 1 {
+		t.Errorf("%d tasks were started, want 1", injected.Hits())
+	}
+}

@@ -16,7 +16,7 @@ type LoseAnswer struct{ Requests }
 type LoseRequest struct{ Requests }
 
 // CutAnswer does the work, sends the headers and half of the body, and breaks
-// the connection.
+// the connection. Of an answer without a body nothing is sent.
 type CutAnswer struct{ Requests }
 
 // Delay answers late. The work is done at once.
@@ -123,6 +123,21 @@ func (StaleOffsets) fault()      {}
 func (ShortOffsets) fault()      {}
 func (UnreadableOffsets) fault() {}
 
+// IgnoreInitialState creates connectors RUNNING whatever initial_state says, as
+// no worker of Apache Kafka does: one without it refuses the request.
+type IgnoreInitialState struct{}
+
+func (IgnoreInitialState) fault() {}
+
+func (s *faultSet) ignoresInitialState() bool {
+	_, i := find(s, func(IgnoreInitialState) bool { return true })
+	if i == nil {
+		return false
+	}
+	i.hits.Add(1)
+	return true
+}
+
 func (q Requests) requests() Requests { return q }
 
 // serveFault answers a request that a fault hits.
@@ -163,7 +178,7 @@ func (w *Worker) serveFault(f requestFault, rw http.ResponseWriter, r *request) 
 		fixed = internalError("IO Error trying to forward REST request: %s", cmp.Or(f.Cause, "java.net.UnknownHostException: leader")).answer()
 		afterWork = f.AfterWork
 	case RequestTimeout:
-		fixed = requestTimedOut(r.name()).answer()
+		fixed = requestTimedOut(r).answer()
 		afterWork = f.AfterWork
 	case NotStopped:
 		fixed = mustBeStopped(r.name()).answer()

@@ -90,6 +90,13 @@ func (r reply) message() string {
 	return b.Message
 }
 
+// says reports whether the text of an error body is want, or begins so when want
+// ends with three dots.
+func (r reply) says(want string) bool {
+	begin, isPrefix := strings.CutSuffix(want, "...")
+	return r.message() == want || isPrefix && strings.HasPrefix(r.message(), begin)
+}
+
 // try sends one request. A body that is no string is sent as JSON.
 func (s *stage) try(ctx context.Context, method, path string, body any, header ...string) (reply, error) {
 	var reader io.Reader

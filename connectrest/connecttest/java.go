@@ -187,11 +187,23 @@ func (m javaMap) canonical() string {
 	if m == nil {
 		return "null"
 	}
-	var b strings.Builder
+	var b []byte
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		fmt.Fprintf(&b, "%q:%T:%q,", k, m[k], javaString(m[k]))
+		b = strconv.AppendQuote(b, k)
+		switch v := m[k].(type) {
+		// The kind counts: 1, 1.0, "1" and true make different keys.
+		case int64:
+			b = append(b, 'i')
+			b = strconv.AppendInt(b, v, 10)
+		case string:
+			b = append(b, 's')
+			b = strconv.AppendQuote(b, v)
+		default:
+			b = fmt.Appendf(b, "%T%q", v, javaString(v))
+		}
+		b = append(b, ',')
 	}
-	return b.String()
+	return string(b)
 }
 
 // encodeJSON encodes without the escapes for HTML, as Jackson does.

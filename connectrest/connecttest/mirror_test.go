@@ -113,6 +113,12 @@ func TestJSONConverter(t *testing.T) {
 		string(got[0].Headers[0].Value) != `{"schema":{"type":"bytes","optional":false},"payload":"eA=="}` {
 		t.Errorf("records: %+v", shapes(got))
 	}
+
+	// errors.tolerance=all leaves the record out.
+	produce(t, s.source, &kgo.Record{Topic: "orders", Value: []byte("w")})
+	s.create(t, "lossy", "", s.config(conf{"value.converter": json, "value.converter.schemas.enable": "false", "errors.tolerance": "all", "replication.policy.class": ""}))
+	awaitValues(t, s.target, "source.orders", 0, []string{`"dg=="`, `"dw=="`})
+	s.awaitStates(t, "lossy", "RUNNING/RUNNING")
 }
 
 // A record that the target refuses fails the task; with errors.tolerance=all it

@@ -68,24 +68,18 @@ func (w *Worker) listConnectors(r *request) (answer, *restError) {
 	out := make(map[string]map[string]any)
 	for _, name := range names {
 		c := w.connectors[name]
+		expand := r.query["expand"]
+		if slices.Contains(expand, "status") && c.status == nil {
+			continue // the worker takes it for one that is being removed
+		}
 		expanded := make(map[string]any)
-		for _, expansion := range r.query["expand"] {
-			switch expansion {
-			case "status":
-				if c.status == nil {
-					expanded = nil // the worker leaves the connector out: it takes it for one that is being removed
-				} else if expanded != nil {
-					expanded["status"] = w.statusOf(c)
-				}
-			case "info":
-				if expanded != nil {
-					expanded["info"] = c.info()
-				}
-			}
+		if slices.Contains(expand, "status") {
+			expanded["status"] = w.statusOf(c)
 		}
-		if expanded != nil {
-			out[name] = expanded
+		if slices.Contains(expand, "info") {
+			expanded["info"] = c.info()
 		}
+		out[name] = expanded
 	}
 	return jsonAnswer(http.StatusOK, out), nil
 }
@@ -143,6 +137,9 @@ func (w *Worker) createConnector(r *request) (answer, *restError) {
 	}
 	if err := w.checkConfig(cr.config); err != nil {
 		return answer{}, err
+	}
+	if w.faults.ignoresInitialState() {
+		cr.target = started
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -78,6 +78,7 @@ func (w *Worker) setTarget(r *request, target targetState, success int) (answer,
 	}
 	if c.target != target {
 		c.target = target
+		c.stopSeen = c.stopSeen || target == stopped
 		c.change()
 	}
 	return emptyAnswer(success), nil
@@ -113,19 +114,18 @@ func (w *Worker) restartConnector(r *request) (answer, *restError) {
 	if c.status == nil {
 		return answer{}, notFound("Status for connector %s not found", r.name())
 	}
-	planned := w.statusOf(c)
 	if !onlyFailed || c.status.state == stateFailed {
-		planned.Connector.State, planned.Connector.Trace = stateRestarting, ""
+		c.status = &status{state: stateRestarting}
 		c.restart.connector = true
 	}
 	for i, t := range c.tasks {
 		if includeTasks && (!onlyFailed || t.state == stateFailed) {
-			planned.Tasks[i].State, planned.Tasks[i].Trace = stateRestarting, ""
+			*t = status{state: stateRestarting}
 			c.restartTask(i)
 		}
 	}
 	c.change()
-	return jsonAnswer(http.StatusAccepted, planned), nil
+	return jsonAnswer(http.StatusAccepted, w.statusOf(c)), nil
 }
 
 func (w *Worker) restartTask(r *request) (answer, *restError) {

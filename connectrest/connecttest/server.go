@@ -217,15 +217,20 @@ func (o *options) readPath(r *request) *answer {
 }
 
 // waitFailed turns the end of a wait into what a worker answers.
-func waitFailed(ctx context.Context, name string) *restError {
+func waitFailed(ctx context.Context, r *request) *restError {
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return requestTimedOut(name)
+		return requestTimedOut(r)
 	}
 	return internalError("Request interrupted")
 }
 
-func requestTimedOut(name string) *restError {
-	return internalError("Request timed out. The last operation the worker completed was modifying offsets for connector %s", name)
+// requestTimedOut names the stage that the worker is in, since 3.7.
+func requestTimedOut(r *request) *restError {
+	stage := "The worker is currently flushing updates to the status topic"
+	if len(r.segments) == 3 && r.segments[2] == "offsets" && r.method != http.MethodGet {
+		stage = "The last operation the worker completed was modifying offsets for connector " + r.name()
+	}
+	return internalError("Request timed out. %s, which began at %s", stage, time.Now().UTC().Format(time.RFC3339))
 }
 
 func mustBeStopped(name string) *restError {
