@@ -14,10 +14,11 @@ func builtIn() []Check {
 	)
 }
 
-// Checks returns the catalogue: every check that [Judge] makes, and every rule
-// of package offsetmap that it reports, sorted by id.
+// Checks returns the catalogue, sorted by id: every check that [Judge] makes,
+// every rule of package offsetmap that it reports, and everything that only the
+// steps after planning report.
 func Checks() []Check {
-	all := append(builtIn(), ruleChecks()...)
+	all := slices.Concat(builtIn(), ruleChecks(), stepChecks())
 	slices.SortFunc(all, func(a, b Check) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }

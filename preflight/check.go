@@ -24,7 +24,7 @@ type Check struct {
 	Why        string // what would happen
 	Remedy     string // the command, or the key to set
 	// Judge looks at a case and reports. It makes no calls. It is nil for what
-	// the rules of package offsetmap report.
+	// the rules of package offsetmap report, and the steps after planning.
 	Judge func(*Case, *Reporter)
 }
 
@@ -39,6 +39,7 @@ type Case struct {
 	policy    offsetmap.Fact[policy]
 	selection offsetmap.Fact[*selector]
 	stored    offsetmap.Fact[connectrest.MirrorOffsets]
+	measured  map[offsetmap.TopicPartition]offsetmap.Measured // what can be said of each source partition
 }
 
 // Reporter takes what one check finds.

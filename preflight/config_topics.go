@@ -50,8 +50,8 @@ func topicsUnselected(c *Case, _ settings, r *Reporter) {
 func (c *Case) earlierTopics() map[string]bool {
 	out := map[string]bool{}
 	for _, e := range c.Question.Earlier {
-		for _, tp := range e.Partitions {
-			out[tp.Topic] = true
+		for _, p := range e.Partitions {
+			out[p.Topic] = true
 		}
 	}
 	return out

@@ -59,7 +59,7 @@ func connectorChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "GET /connectors/NAME/topics (KIP-558)",
 		Why:        "A connector that ran has written records and may have stored offsets of its own. A task that was abandoned may still commit for up to the worker's offset.flush.timeout.ms.",
-		Remedy:     "Find out what it copied. For a new beginning, reset it: PUT /connectors/NAME/topics/reset, and DELETE /connectors/NAME/offsets while it is STOPPED.",
+		Remedy:     "Find out what it copied, and make a new plan. For a new beginning, reset it while it is STOPPED: curl -X PUT http://WORKER/connectors/NAME/topics/reset, and " + deleteAll + ".",
 		Judge:      withConfig(activeTopics),
 	}}
 }

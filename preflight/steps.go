@@ -1,0 +1,102 @@
+package preflight
+
+import (
+	"slices"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// checkEndsMoved is reported by the steps that follow a plan, and accepted in
+// the plan.
+const checkEndsMoved = "target/ends-moved"
+
+// stepChecks describes what only the steps after planning report: apply,
+// verify, start, watch and rollback.
+func stepChecks() []Check {
+	const (
+		never = offsetmap.Never
+
+		journal = "the journal of the migration"
+		stored  = "GET /connectors/NAME/offsets against the plan"
+		back    = "what Connect and the target hold after the connector was stopped, against the plan"
+	)
+	step := func(id, title string, a offsetmap.Acceptable, looks, why, remedy string) Check {
+		return Check{ID: id, Title: title, Severity: offsetmap.Block, Acceptable: a, Looks: looks, Why: why, Remedy: remedy}
+	}
+	return []Check{
+		step("plan/expired", "The plan is still alive", never, "createdAt and expiresAt of the plan against the clock",
+			"An old plan says where a world stood that has gone on since; and with a clock that is wrong nobody knows how old it is.",
+			"Set the clock right, or make a new plan: runbook plan, or Migration.MakePlan."),
+		step("source/cluster", "The source is the planned cluster", never, "the cluster id that the source's brokers tell, against the plan's",
+			"Offsets mean nothing on another cluster.",
+			"Correct the source's bootstrap servers, or make a new plan from the cluster that is meant."),
+		step("target/cluster", "The target is the planned cluster", never, "the cluster id that the target's brokers tell, against the plan's",
+			"The ends that the plan recorded are those of another cluster, so nothing could be proven or taken back.",
+			"Correct the target's bootstrap servers, or make a new plan for the cluster that is meant."),
+		step("source/partition-added", "No partition was added since the plan", never, "the partitions of the plan's topics",
+			"The plan says nothing of it. A topic that was created again looks the same.",
+			"Find out whether the topic was created again, then make a new plan: runbook plan, or Migration.MakePlan. The old job has not read a partition that was added after it stopped: accept source/position-missing for it."),
+		step("connector/config", "The connector's config is the planned one", never, "the digest of GET /connectors/NAME, secrets left out, against the plan's or that of the config given",
+			"The plan was judged over another config: topics, reset rule, isolation level or producer may differ.",
+			"Put the config back (PUT /connectors/NAME/config leaves a STOPPED connector STOPPED), or make a new plan over the one that is meant."),
+		step("offsets/changed", "Connect holds what the plan found or what it writes", never, stored,
+			"Somebody else wrote, or the connector ran: writing the plan over it would copy records again or skip them.",
+			"Find out who wrote. A new plan takes the offsets as they are now for its backup, and says what it would skip or copy again: runbook plan, or Migration.MakePlan."),
+		step("offsets/not-applied", "Connect holds what the plan writes", never, stored,
+			"The connector would start from where it stood before.",
+			"Apply the plan: runbook apply, or Migration.Apply."),
+		step(checkEndsMoved, "Nobody wrote to the target since the plan", offsetmap.ByScope, "the high watermark of each target partition, against the plan's or that of the recorded start",
+			"What was written is of the old job, of another writer, or of this connector, which then has run: the proof and the way back begin at these ends.",
+			"Find out who writes, stop it, and make a new plan. Where others may write to the target, name them in the plan: make it with an acceptance of target/ends-moved for the PARTITION, its TOPIC or * (check, scope, by, reason)."),
+		step("journal/unreadable", "The journal can be read", never, journal,
+			"It alone says whether the plan was started or rolled back, and where the target ended before.",
+			"Mend the file or its volume (state.dir), and run the step again. Do not begin a new journal in its place."),
+		step("journal/started", "The plan was not started yet", never, journal,
+			"The connector has its own progress since: applying the plan again would turn the clock back.",
+			"Go on with it: runbook watch, or Migration.Watch. To undo it: runbook rollback, or Migration.Rollback."),
+		step("journal/rolled-back", "The plan was not rolled back", never, journal,
+			"Flink may have gone on since, so its C is old.",
+			"Make a new plan: from the same savepoint if the job has not run since, else from the one that it was stopped with."),
+		step("journal/other-plan", "No other plan was started on the connector", never, journal,
+			"The connector runs, or ran, by that plan: going back by this one would undo its progress.",
+			"Use the plan that the finding names; the journal says who started it and when."),
+		step("engine/goal", "The step is one that exists", never, "the step that was asked for",
+			"A step that nobody knows is a fault of this program.", "Report it with the command that was run."),
+		step("rollback/offset-absent", "Connect still holds an offset for each partition that the plan wrote", never, back,
+			"The offset was cleared since, and with it the knowledge how far the partition was copied: C' would be guessed.",
+			"Find out who cleared it and what was copied (compare the end of the target with the source), write that offset while the connector is STOPPED: "+patch(mirrorPartition, `{"offset":M}`)+", and roll back again."),
+		step("rollback/offset-below-plan", "No stored offset is below the plan's", never, back,
+			"The offset was set back since; going on there would copy records again that the old job had copied before.",
+			"Find out who set it back and what was copied, write that offset while the connector is STOPPED: "+patch(mirrorPartition, `{"offset":M}`)+", and roll back again."),
+		step("rollback/offset-beyond-end", "C' is not beyond the log", never, back,
+			"The topic was created again, or its log was cut: M is none of its offsets.",
+			"Find out which. Flink needs a position of the new log, which nobody can derive from the old one."),
+		step("rollback/offset-expired", "The source still has the records from C' on", offsetmap.Exact, "log start of each source partition against C'",
+			"The records from C' to the log start are gone before they were copied: neither side can copy them any more.",
+			"Fetch the records from elsewhere, or roll back with an acceptance of rollback/offset-expired for PARTITION:COUNT (RollbackOptions.Acceptances: check, scope, by, reason): C' becomes the log start, and the loss stands in the boundary."),
+		step("rollback/offset-without-records", "Where an offset has risen the target has grown", never, back,
+			"Nothing was copied to the partition, so the offset was written by hand: going on there would lose the records between.",
+			"Find out who wrote it. Write the plan's offset back while the connector is STOPPED: "+patch(mirrorPartition, `{"offset":M}`)+", and roll back again."),
+		step("rollback/target-unknown", "The end of each target partition is known", never, "the high watermark of each target partition, now and before the start",
+			"Without both nobody can tell whether anything was copied.",
+			"Bring the partition's leader back, or grant Describe, and roll back again."),
+		step("rollback/unplanned", "Every stored offset is of a topic of the plan", offsetmap.ByScope, stored,
+			"The connector copied a topic that the plan does not have; it does not go back with it, and nobody copies it afterwards.",
+			"Bring the topic back by its own plan, or roll back with an acceptance of rollback/unplanned for the PARTITION, its TOPIC or * (RollbackOptions.Acceptances: check, scope, by, reason)."),
+	}
+}
+
+// endsMayMove returns a finding for each partition whose end a later step could
+// find moved, while a person accepts that of any: held against them, an
+// acceptance that covers one is used, and one that covers none is not.
+func (c *Case) endsMayMove() []offsetmap.Finding {
+	of := func(a offsetmap.Acceptance) bool { return a.Check == checkEndsMoved }
+	if !slices.ContainsFunc(c.Question.Acceptances, of) {
+		return nil
+	}
+	out := make([]offsetmap.Finding, 0, len(c.measured))
+	for tp := range c.measured {
+		out = append(out, offsetmap.Finding{Check: checkEndsMoved, Severity: offsetmap.Block, Scope: tp.String(), Acceptable: offsetmap.ByScope})
+	}
+	return out
+}
