@@ -20,7 +20,7 @@ type keyReport struct {
 // ConfigDef, then of keys that only a check knows.
 func (o *options) validateConfig(c config) []keyReport {
 	var reports []keyReport
-	for _, k := range o.version.configKeys() {
+	for _, k := range o.keys {
 		reports = append(reports, o.checkKey(k, c))
 	}
 	report := func(name string) *keyReport {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // config is a connector's configuration as it was sent. A nil value is JSON
@@ -69,14 +68,8 @@ type configKey struct {
 //go:embed configdef.tsv
 var configDefTable string
 
-var allConfigKeys = sync.OnceValue(func() []configKey {
-	keys, err := parseConfigDef(configDefTable)
-	if err != nil {
-		panic("connecttest: " + err.Error()) // the table is part of the package and has a test
-	}
-	return keys
-})
-
+// parseConfigDef reads the table: a line of names, then one line for each key and
+// each of its defaults, with the versions that have it.
 func parseConfigDef(table string) ([]configKey, error) {
 	var keys []configKey
 	for i, line := range strings.Split(strings.TrimSpace(table), "\n") {
@@ -116,34 +109,28 @@ func parseConfigDef(table string) ([]configKey, error) {
 
 // configKeys returns the keys that a version knows, in the order of its
 // ConfigDef.
-func (v version) configKeys() []configKey {
-	var known []configKey
-	for _, k := range allConfigKeys() {
-		if !v.atLeast(k.since.major, k.since.minor, k.since.patch) ||
-			(k.until != version{} && v.atLeast(k.until.major, k.until.minor, k.until.patch)) {
-			continue
-		}
-		known = append(known, k)
+func (v version) configKeys() ([]configKey, error) {
+	all, err := parseConfigDef(configDefTable)
+	if err != nil {
+		return nil, err
 	}
-	return known
+	return slices.DeleteFunc(all, func(k configKey) bool {
+		return !v.atLeast(k.since.major, k.since.minor, k.since.patch) ||
+			(k.until != version{} && v.atLeast(k.until.major, k.until.minor, k.until.patch))
+	}), nil
 }
 
-// defaultOf returns the default value of a key in this version, "" for none.
-func (v version) defaultOf(name string) string {
-	for _, k := range v.configKeys() {
-		if k.name == name && k.fallback != nil {
+// value returns what key is set to, or its default in this version, or "".
+func (o *options) value(c config, key string) string {
+	if s, ok := c.get(key); ok {
+		return strings.TrimSpace(s)
+	}
+	for _, k := range o.keys {
+		if k.name == key && k.fallback != nil {
 			return *k.fallback
 		}
 	}
 	return ""
-}
-
-// value returns what key is set to, or its default.
-func (v version) value(c config, key string) string {
-	if s, ok := c.get(key); ok {
-		return strings.TrimSpace(s)
-	}
-	return v.defaultOf(key)
 }
 
 // parse returns what ConfigDef says against a value of this kind. nullAfter

@@ -195,6 +195,9 @@ func (c *connector) show(tasks []*status, configs []config) {
 	defer c.w.mu.Unlock()
 	c.tasks = tasks
 	c.taskConfigs = configs
+	if c.target == stopped {
+		c.taskConfigs = nil // the stop that waits to be acted upon took them away
+	}
 	c.w.notify()
 }
 

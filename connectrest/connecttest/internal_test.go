@@ -22,7 +22,11 @@ func TestConfigDefTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		names := make(map[string]bool)
-		for _, k := range version.configKeys() {
+		known, err := version.configKeys()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range known {
 			if names[k.name] {
 				t.Errorf("%s: key %s stands twice", v, k.name)
 			}

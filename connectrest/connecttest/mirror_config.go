@@ -34,7 +34,7 @@ type mirrorConfig struct {
 // readMirrorConfig reads a configuration that passed validation. An error is
 // what makes the start of a real connector fail.
 func (o *options) readMirrorConfig(name string, c config) (*mirrorConfig, error) {
-	v := func(key string) string { return o.version.value(c, key) }
+	v := func(key string) string { return o.value(c, key) }
 	m := &mirrorConfig{
 		raw: c, version: o.version, name: name,
 		sourceAlias: v("source.cluster.alias"), targetAlias: v("target.cluster.alias"),

@@ -15,6 +15,7 @@ type Option func(*options) error
 
 type options struct {
 	version         version
+	keys            []configKey // that the version knows
 	shownVersion    string
 	kafka           []kgo.Opt
 	flushInterval   time.Duration

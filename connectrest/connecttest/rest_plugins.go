@@ -56,7 +56,7 @@ func (w *Worker) getPluginConfig(r *request) (answer, *restError) {
 		return answer{}, notFound("Unknown plugin %s.", r.name())
 	}
 	var definitions []any
-	for _, k := range w.opts.version.configKeys() {
+	for _, k := range w.opts.keys {
 		definitions = append(definitions, w.definition(k))
 	}
 	return jsonAnswer(http.StatusOK, definitions), nil

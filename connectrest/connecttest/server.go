@@ -131,7 +131,7 @@ func (w *Worker) serveHTTP(p *process, rw http.ResponseWriter, hr *http.Request)
 	}
 	body, err := io.ReadAll(hr.Body)
 	if err != nil {
-		return // the caller went away
+		panic(http.ErrAbortHandler) // the caller went away
 	}
 	r.body = body
 	if f := w.faults.request(r); f != nil {

@@ -82,6 +82,11 @@ func NewWorker(ctx context.Context, bootstrap []string, opts ...Option) (*Worker
 	if o.shownVersion == "" {
 		o.shownVersion = o.version.String()
 	}
+	keys, err := o.version.configKeys()
+	if err != nil {
+		return nil, fmt.Errorf("start a connect worker: %w", err)
+	}
+	o.keys = keys
 	w := &Worker{
 		opts:       o,
 		bootstrap:  strings.Join(bootstrap, ","),
@@ -90,7 +95,6 @@ func NewWorker(ctx context.Context, bootstrap []string, opts ...Option) (*Worker
 		connectors: make(map[string]*connector),
 		changed:    make(chan struct{}),
 	}
-	var err error
 	if w.clusterID, err = o.clusterID(ctx, w.bootstrap); err != nil {
 		return nil, fmt.Errorf("start a connect worker: read the cluster id from %s: %w", w.bootstrap, err)
 	}
