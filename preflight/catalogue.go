@@ -25,10 +25,14 @@ func Checks() []Check {
 
 // Explain returns the check with the id, and false when there is none.
 func Explain(id string) (Check, bool) {
-	all := Checks()
-	i := slices.IndexFunc(all, func(c Check) bool { return c.ID == id })
-	if i < 0 {
-		return Check{}, false
+	c, known := byID()[id]
+	return c, known
+}
+
+func byID() map[string]Check {
+	all := map[string]Check{}
+	for _, c := range Checks() {
+		all[c.ID] = c
 	}
-	return all[i], true
+	return all
 }

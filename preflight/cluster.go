@@ -8,7 +8,7 @@ import (
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
-// Cluster is what one Metadata answer of a cluster said.
+// Cluster is what the brokers of a cluster said of it and of its topics.
 type Cluster struct {
 	ClusterID string
 	Brokers   int // how many brokers the cluster has

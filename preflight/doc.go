@@ -16,8 +16,9 @@
 //
 // A check has an id such as "config/reset-rule", a severity, and texts that say
 // what it looks at, why it matters and what to do. [Checks] lists them all, with
-// the ids that the rules of package offsetmap report, and [Explain] finds one.
-// A [Check] of the user's own is given to Judge beside them.
+// the ids that the rules of package offsetmap and the steps after planning
+// report, and [Explain] finds one. A [Check] of the user's own is given to Judge
+// beside them.
 //
 // Unknown is not fine. A check that could not be made is a finding that blocks,
 // with Unmade set; it is accepted by its id and whole scope alone. What the plan

@@ -56,8 +56,9 @@ func flinkChecks() []Check {
 		Why:        "A warning that nobody understands may mean that positions are wrong.",
 		Remedy:     "Use one version of the program for reading the state and for planning.",
 		Judge: func(c *Case, r *Reporter) {
+			all := byID()
 			for _, w := range c.Question.Warnings {
-				if _, known := Explain(flinkArea + string(w.Code)); !known {
+				if _, known := all[flinkArea+string(w.Code)]; !known {
 					r.Block(string(w.Code), "%s: %s", w.Code, w.Text)
 				}
 			}

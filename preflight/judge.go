@@ -150,10 +150,7 @@ func (c *Case) explain(findings []offsetmap.Finding) {
 // misnamed reports checks of the user's own that have no id, nothing to judge
 // by, or an id that another has: an acceptance would mean both.
 func misnamed(own []Check) []offsetmap.Finding {
-	taken := map[string]bool{}
-	for _, c := range Checks() {
-		taken[c.ID] = true
-	}
+	taken := byID()
 	var out []offsetmap.Finding
 	bad := func(c Check, what string) {
 		out = append(out, offsetmap.Finding{
@@ -167,10 +164,10 @@ func misnamed(own []Check) []offsetmap.Finding {
 			bad(c, "has no id")
 		case c.Judge == nil:
 			bad(c, "has no function Judge")
-		case taken[c.ID]:
+		case taken[c.ID].ID != "":
 			bad(c, "has the id of another check")
 		}
-		taken[c.ID] = true
+		taken[c.ID] = c
 	}
 	return out
 }

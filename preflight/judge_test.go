@@ -185,6 +185,26 @@ func TestThePositionsOfAGroupAloneNeedMore(t *testing.T) {
 	}
 }
 
+func TestWhatBlocksSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	defer l.show(with(l.config, "errors.tolerance", "all", "source.consumer.check.crcs", "false"))()
+	l.question.Attestations.CopyOnly = nil
+	text := l.judge().Err().Error()
+	for _, id := range []string{"config/errors-tolerance", "config/check-crcs", "attest/copy-only"} {
+		check, _ := preflight.Explain(id)
+		if strings.Count(text, id) != 1 || strings.Count(text, check.Remedy) != 1 {
+			t.Errorf("%s and its remedy do not stand once in:\n%s", id, text)
+		}
+	}
+	if strings.Contains(text, password) {
+		t.Errorf("a secret stands in:\n%s", text)
+	}
+	if got := preflight.Remedies([]offsetmap.Finding{{Check: "ours/own"}, {Check: "target/ends-moved"}}); len(got) != 1 || got["target/ends-moved"] == "" {
+		t.Errorf("remedies %v", got)
+	}
+}
+
 func TestOwnChecksAreMadeBesideTheOthers(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, setup{})

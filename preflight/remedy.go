@@ -17,9 +17,9 @@ func Blocked(findings []offsetmap.Finding) error {
 
 // Remedies returns the catalogue's remedies for the checks of the findings.
 func Remedies(findings []offsetmap.Finding) map[string]string {
-	out := map[string]string{}
+	out, all := map[string]string{}, byID() // once: there may be as many findings as partitions
 	for _, f := range findings {
-		if c, known := Explain(f.Check); known && c.Remedy != "" {
+		if c, known := all[f.Check]; known && c.Remedy != "" {
 			out[f.Check] = c.Remedy
 		}
 	}

@@ -136,3 +136,18 @@ func TestSettingsThatThePolicyCannotDoWithout(t *testing.T) {
 		}
 	}
 }
+
+func TestReferencesOfAValue(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"": "", "plain": "", "${HOME}": "", "$file:x": "", "${:x}": "", "<secret>": "",
+		"${file:/etc/mm2:alias}":       "${file:/etc/mm2:alias}",
+		"a-${env:X}-b ${vault:k}":      "${env:X}${vault:k}",
+		"${file:/p:a}${env:B}":         "${file:/p:a}${env:B}",
+		"https://u:p@host/${env:TAIL}": "${env:TAIL}",
+	} {
+		if got := reference(value); got != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+	}
+}

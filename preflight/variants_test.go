@@ -1,6 +1,7 @@
 package preflight_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -24,6 +25,13 @@ func TestVersions(t *testing.T) {
 			if !f.Unmade || !strings.Contains(f.Detail, "eventhub-12") {
 				t.Errorf("%s, unmade %t", f, f.Unmade)
 			}
+		}
+		// A plan records it as it is.
+		if v, err := l.observe().PluginVersion(); v != "eventhub-12" || err != nil {
+			t.Errorf("plugin version %q, %v", v, err)
+		}
+		if _, err := l.observe().MirrorVersion(); !errors.Is(err, connectrest.ErrVersion) {
+			t.Errorf("version of Kafka: %v", err)
 		}
 	})
 	t.Run("a plugin older than the worker", func(t *testing.T) {
@@ -54,6 +62,9 @@ func TestVersions(t *testing.T) {
 		})()
 		f := l.one("worker/version")
 		l.says(f, "3.6.0", "4.3.1", "which one")
+		if v, err := l.observe().PluginVersion(); v != "" || err == nil {
+			t.Errorf("plugin version %q, %v", v, err)
+		}
 		if !f.Unmade {
 			t.Errorf("%s: want unmade", f)
 		}
