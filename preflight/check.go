@@ -39,7 +39,8 @@ type Case struct {
 	policy    offsetmap.Fact[policy]
 	selection offsetmap.Fact[*selector]
 	stored    offsetmap.Fact[connectrest.MirrorOffsets]
-	measured  map[offsetmap.TopicPartition]offsetmap.Measured // what can be said of each source partition
+	measured  map[offsetmap.TopicPartition]offsetmap.Measured // each source partition
+	beside    offsetmap.Diff                                  // stored offsets beside the migration's
 }
 
 // Reporter takes what one check finds.

@@ -60,6 +60,7 @@ func Judge(f Facts, q Question, own ...Check) Report {
 	c.selection = c.selector()
 	c.stored = c.mirrorOffsets()
 	c.measured = c.measure()
+	c.beside = c.diff()
 
 	var findings []offsetmap.Finding
 	if _, ok := f.Source.Get(); ok {

@@ -37,7 +37,7 @@ func offsetChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "entries whose partition has another alias, other keys or other types, or whose offset is no number",
 		Why:        "No task ever reads them. They tell of an earlier alias or a wrong import, whose progress was meant to count. Apply and start refuse them too.",
-		Remedy:     "Find out where it comes from; then remove it, while the connector is STOPPED: " + patch(`SCOPE`, `null`) + ", where SCOPE is what the finding names. Where the connector has nothing to keep, remove all: " + deleteAll + ".",
+		Remedy:     "Find out where it comes from; then remove it, while the connector is STOPPED: " + patch(`SCOPE`, `null`) + ", with the partition that the finding names for SCOPE. Where the connector has nothing to keep, remove all: " + deleteAll + ".",
 		Judge:      offsetsForeign,
 	}, {
 		ID:         "offsets/unplanned",
@@ -114,9 +114,9 @@ func (c *Case) sortedStored() ([]offsetmap.TopicPartition, map[offsetmap.TopicPa
 	return slices.SortedFunc(maps.Keys(stored.Stored), offsetmap.TopicPartition.Compare), stored.Stored
 }
 
-// beside holds the stored offsets against the partitions of the migration and
-// of the earlier plans, as apply and start will by the sealed plan.
-func (c *Case) beside() offsetmap.Diff {
+// diff holds the stored offsets against the partitions of the migration and of
+// the earlier plans, as apply and start will by the sealed plan.
+func (c *Case) diff() offsetmap.Diff {
 	plan := offsetmap.Plan{Body: offsetmap.Body{Earlier: c.Question.Earlier, Rows: make([]offsetmap.Row, 0, len(c.measured))}}
 	for tp := range c.measured {
 		plan.Body.Rows = append(plan.Body.Rows, offsetmap.Row{TopicPartition: tp})
@@ -130,13 +130,13 @@ func (c *Case) beside() offsetmap.Diff {
 }
 
 func offsetsUnplanned(c *Case, r *Reporter) {
-	for _, row := range c.beside().Only(offsetmap.Unplanned) {
+	for _, row := range c.beside.Only(offsetmap.Unplanned) {
 		r.Block(row.TopicPartition.String(), "%s", row)
 	}
 }
 
 func offsetsRewound(c *Case, r *Reporter) {
-	for _, row := range c.beside().Only(offsetmap.Rewound) {
+	for _, row := range c.beside.Only(offsetmap.Rewound) {
 		r.Block(row.TopicPartition.String(), "%s", row)
 	}
 }
