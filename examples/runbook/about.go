@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flinkmm2/flinkmm2/preflight"
+)
+
+func (a *app) versionCommand() *cobra.Command {
+	return a.step("version", "Print the version of this program",
+		"version prints what this program was built from. Plans name it.", "",
+		func(context.Context) error {
+			v := struct {
+				Name    string `json:"name"`
+				Version string `json:"version"`
+				Go      string `json:"go"`
+			}{"runbook", version(), ""}
+			if info, ok := debug.ReadBuildInfo(); ok {
+				v.Go = info.GoVersion
+			}
+			return a.printValue(v, func(w io.Writer) { fmt.Fprintf(w, "%s %s (%s)\n", v.Name, v.Version, v.Go) })
+		})
+}
+
+// version is the module's version, or the commit of a build from a checkout.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return "devel"
+}
+
+// checkText is a check as explain shows it.
+type checkText struct {
+	ID         string `json:"id"`
+	Title      string `json:"title"`
+	Severity   string `json:"severity"`
+	Acceptable string `json:"acceptable"`
+	Looks      string `json:"looks"`
+	Why        string `json:"why"`
+	Remedy     string `json:"remedy"`
+}
+
+func (a *app) explainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain [ID]",
+		Short: "Say what a check looks at, why, and how to mend what it finds",
+		Long: `explain prints what a check of preflight looks at, what would happen without it,
+and how to mend what it finds. Without an ID it lists all checks.
+
+It reads no file and reaches no cluster.`,
+		Example: "  runbook explain source/offset-expired",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			a.reached = true
+			if len(args) == 0 {
+				return a.listChecks()
+			}
+			c, known := preflight.Explain(args[0])
+			if !known {
+				return usagef("there is no check %q; runbook explain lists them all", args[0])
+			}
+			return a.printValue(textOf(c), func(w io.Writer) {
+				for _, part := range [][2]string{
+					{"check", c.ID},
+					{"demands", c.Title},
+					{"looks at", c.Looks},
+					{"why", c.Why},
+					{"to mend", c.Remedy},
+					{"severity", string(c.Severity)},
+					{"acceptance", acceptanceText(c)},
+				} {
+					if part[1] != "" {
+						line(w, part[0], strings.ReplaceAll(part[1], "\n", "\n\t"))
+					}
+				}
+			})
+		},
+	}
+}
+
+func (a *app) listChecks() error {
+	var all []checkText
+	for _, c := range preflight.Checks() {
+		all = append(all, textOf(c))
+	}
+	return a.printValue(all, func(w io.Writer) {
+		line(w, "CHECK", "SEVERITY", "DEMANDS")
+		for _, c := range all {
+			line(w, c.ID, c.Severity, c.Title)
+		}
+	})
+}
+
+func textOf(c preflight.Check) checkText {
+	return checkText{c.ID, c.Title, string(c.Severity), string(c.Acceptable), c.Looks, c.Why, c.Remedy}
+}
+
+func acceptanceText(c preflight.Check) string {
+	switch c.Acceptable {
+	case "exact":
+		return "in accept, with the finding's whole scope, its count included"
+	case "scope":
+		return "in accept, with the finding's scope, its topic, or *"
+	default:
+		return "none helps"
+	}
+}

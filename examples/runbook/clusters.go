@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+)
+
+// clientOptions connect to a cluster, in PLAINTEXT. A person waits for an
+// answer, so brokers that cannot be reached are given up sooner than a service
+// would.
+func clientOptions(bootstrap []string) []kgo.Opt {
+	return []kgo.Opt{
+		kgo.SeedBrokers(bootstrap...), kgo.ClientID("flinkmm2-runbook"),
+		kgo.DialTimeout(5 * time.Second), kgo.RetryTimeout(15 * time.Second),
+	}
+}
+
+// session is a migration with open clients.
+type session struct {
+	*migration
+	dir   string // state.dir, which exists
+	steps *flinkmm2.Migration
+	close func()
+}
+
+// open reads migration.yaml and makes clients. Nothing is connected yet.
+func (a *app) open() (*session, error) {
+	m, err := readMigration(a.file)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := m.openState()
+	if err != nil {
+		return nil, err
+	}
+	source, err := kgo.NewClient(clientOptions(m.Source.Bootstrap)...)
+	if err != nil {
+		return nil, fmt.Errorf("source.bootstrap: %w", err)
+	}
+	target, err := kgo.NewClient(clientOptions(m.Target.Bootstrap)...)
+	if err != nil {
+		source.Close()
+		return nil, fmt.Errorf("target.bootstrap: %w", err)
+	}
+	s := &session{migration: m, dir: dir, close: func() { source.Close(); target.Close() }}
+	if n := len(m.Connect.URLs); n > 1 {
+		a.note("connect.urls names %d workers; the first one is asked: they answer for the same Connect cluster", n)
+	}
+	connect, err := connectrest.New(m.Connect.URLs[0], connectrest.WithUserAgent("flinkmm2-runbook"))
+	if err != nil {
+		s.close()
+		return nil, fmt.Errorf("connect.urls[0]: %w", err)
+	}
+	options := []flinkmm2.Option{flinkmm2.WithTool("runbook", version())}
+	if m.flushTimeout > 0 {
+		options = append(options, flinkmm2.WithFlushTimeout(m.flushTimeout))
+	}
+	s.steps, err = flinkmm2.New(flinkmm2.Config{
+		Source:          flinkmm2.Cluster{Admin: kadm.NewClient(source), Options: clientOptions(m.Source.Bootstrap)},
+		Target:          flinkmm2.Cluster{Admin: kadm.NewClient(target), Options: clientOptions(m.Target.Bootstrap)},
+		Connect:         connect,
+		Connector:       m.Connector.Name,
+		ConnectorConfig: m.config,
+		Topics:          m.Topics,
+		Journal:         flinkmm2.NewFileJournal(filepath.Join(dir, journalFile)),
+	}, options...)
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// request is what a plan is made from, beside the clusters.
+func (s *session) request(a *app) (flinkmm2.PlanRequest, error) {
+	p := s.Positions
+	if p.From == "group" {
+		return flinkmm2.PlanRequest{}, &blockedError{err: fmt.Errorf(
+			"%s: positions.from: planning from group %s alone is refused: the check that the target holds what the group has committed does not exist yet, and a group that commits by itself may be ahead of it; plan from a savepoint", s.path, p.Group)}
+	}
+	if p.Group != "" {
+		a.note("positions.group: %s is not compared with the savepoint yet", p.Group)
+	}
+	snapshot, err := flinkstate.ReadDir(p.Savepoint, flinkstate.WithPathMap(p.PathMap))
+	if err != nil {
+		return flinkmm2.PlanRequest{}, fmt.Errorf("positions.savepoint: %w", err)
+	}
+	request := flinkmm2.PlanRequest{Snapshot: snapshot, Source: p.Operator, Attestations: s.Attest}
+	for _, one := range s.Accept {
+		if !ofRollback(one) {
+			request.Acceptances = append(request.Acceptances, one)
+		}
+	}
+	return request, nil
+}

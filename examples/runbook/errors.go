@@ -1,0 +1,174 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
+)
+
+// exitUsage is the one exit status that is not the library's matter.
+const exitUsage = 2
+
+// usageError says that a command or migration.yaml is not as it must be.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// blockedError says that a step waits for something else, such as an earlier
+// step or a person's choice, and what to run then.
+type blockedError struct {
+	err  error
+	next []string // arguments of the next command; nil when there is none
+}
+
+func (e *blockedError) Error() string { return e.err.Error() }
+func (e *blockedError) Unwrap() error { return e.err }
+
+// hintedError is an error after which one command is the right one.
+type hintedError struct {
+	err  error
+	next []string
+}
+
+func (e *hintedError) Error() string { return e.err.Error() }
+func (e *hintedError) Unwrap() error { return e.err }
+
+// exitStatus adds to the library's statuses what only this program knows.
+func exitStatus(err error) int {
+	var usage *usageError
+	var blocked *blockedError
+	switch {
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &blocked), errors.Is(err, flinkstate.ErrSelector):
+		return flinkmm2.ExitBlocked
+	default:
+		return flinkmm2.ExitStatus(err)
+	}
+}
+
+// report writes an error for a person: what happened, how to mend it, and the
+// exact next command.
+func (a *app) report(w io.Writer, command string, err error) {
+	fmt.Fprintf(w, "runbook: %v\n", err)
+	if blocked, ok := errors.AsType[*offsetmap.BlockedError](err); ok {
+		told := map[string]bool{}
+		for _, f := range blocked.Findings {
+			if check, known := preflight.Explain(f.Check); known && check.Remedy != "" && !told[f.Check] {
+				told[f.Check] = true
+				fmt.Fprintf(w, "  to mend %s: %s\n", f.Check, check.Remedy)
+			}
+		}
+	}
+	if hint := a.hint(command, err); hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", hint)
+	}
+}
+
+// hint returns the command to run next, or where to look.
+func (a *app) hint(command string, err error) string {
+	var usage *usageError
+	var waits *blockedError
+	var hinted *hintedError
+	var blocked *offsetmap.BlockedError
+	var refused *flinkmm2.RefusedError
+	switch {
+	case errors.As(err, &hinted):
+		return a.command(hinted.next...)
+	case errors.As(err, &usage):
+		return strings.TrimSpace("runbook "+command) + " --help"
+	case errors.As(err, &waits):
+		if waits.next == nil {
+			return ""
+		}
+		return a.command(waits.next...)
+	case errors.Is(err, flinkstate.ErrSelector):
+		return `set positions.operator in migration.yaml, or try runbook offsets --savepoint DIR --operator ID`
+	case errors.Is(err, flinkstate.ErrMissingFiles):
+		return "runbook offsets --savepoint DIR --path-map FROM=TO, with what is offered above if that is the right file; then positions.pathMap in migration.yaml"
+	case errors.Is(err, flinkmm2.ErrProofFailed):
+		return a.command("rollback")
+	case errors.Is(err, flinkmm2.ErrNoProgress):
+		return a.command("watch") + ", after a look into the worker's log; or " + a.command("rollback")
+	case errors.Is(err, flinkmm2.ErrNotProven):
+		return a.command("watch")
+	case errors.Is(err, flinkmm2.ErrOutcomeUnknown), errors.Is(err, connectrest.ErrOutcomeUnknown), errors.Is(err, connectrest.ErrReadBack):
+		return a.command("verify")
+	case errors.Is(err, flinkmm2.ErrApproval):
+		return a.command("show") + ", and start with the digest that it prints"
+	case errors.Is(err, offsetmap.ErrPlan), errors.Is(err, offsetmap.ErrEdited), errors.Is(err, offsetmap.ErrExpired):
+		return a.command("plan", "--replace")
+	case errors.As(err, &blocked):
+		for _, f := range blocked.Findings {
+			if f.Check == "connector/absent" {
+				return a.command("create")
+			}
+		}
+		if _, known := preflight.Explain(blocked.Findings[0].Check); known {
+			return "runbook explain " + blocked.Findings[0].Check
+		}
+		return ""
+	case errors.As(err, &refused):
+		return a.refusalHint(command, refused)
+	case errors.Is(err, fs.ErrPermission):
+		return "check the permissions of state.dir and of the savepoint"
+	default:
+		return ""
+	}
+}
+
+// refusalHint says how to go on when the world no longer fits the plan. Where
+// nothing better is known, that takes a new plan.
+func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
+	has := map[string]bool{}
+	for _, f := range e.Findings {
+		has[f.Check] = true
+	}
+	switch {
+	case errors.Is(e, flinkmm2.ErrNotKnown):
+		return a.command(command) + ", once that can be read"
+	case has["journal/started"]:
+		return a.command("watch")
+	case has["journal/rolled-back"]:
+		return a.command("plan", "--replace")
+	case has["connector/state"]:
+		return "runbook explain connector/state"
+	case has["offsets/not-applied"] && len(has) == 1:
+		return a.command("apply")
+	case command == "rollback", command == "watch":
+		return a.command("show")
+	default:
+		return a.command("plan", "--replace")
+	}
+}
+
+// command is what a person types to run a subcommand on the same file.
+func (a *app) command(args ...string) string {
+	parts := []string{"runbook"}
+	if a.file != "" {
+		parts = append(parts, "-f", quoted(a.file))
+	}
+	for _, arg := range args {
+		parts = append(parts, quoted(arg))
+	}
+	return strings.Join(parts, " ")
+}
+
+// quoted quotes what a shell would take apart.
+func quoted(arg string) string {
+	if arg != "" && !strings.ContainsAny(arg, " \t\n'\"\\$&|;<>()*?[]#~`!") {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
+)
+
+// problems collects what is wrong with a file, a field each.
+type problems []error
+
+func (p *problems) add(field, format string, args ...any) {
+	*p = append(*p, fmt.Errorf("%s: %w", field, fmt.Errorf(format, args...)))
+}
+
+func (p *problems) require(field, value, what string) {
+	if value == "" {
+		p.add(field, "missing: %s", what)
+	}
+}
+
+// check looks at everything in the file that can be judged without a cluster.
+func (m *migration) check() error {
+	var p problems
+	p.bootstrap("source.bootstrap", m.Source.Bootstrap)
+	p.bootstrap("target.bootstrap", m.Target.Bootstrap)
+	m.checkConnect(&p)
+	m.checkConnector(&p)
+	m.checkPositions(&p)
+	seen := map[string]int{}
+	for i, topic := range m.Topics {
+		field := fmt.Sprintf("topics[%d]", i)
+		if err := offsetmap.ValidateTopic(topic); err != nil {
+			p.add(field, "%w", err)
+		}
+		if first, twice := seen[topic]; twice {
+			p.add(field, "%s stands at topics[%d] already", topic, first)
+		}
+		seen[topic] = i
+	}
+	p.require("state.dir", m.State.Dir, "the folder for journal, plan and proof, such as state")
+	for i, a := range m.Accept {
+		field := fmt.Sprintf("accept[%d]", i)
+		if _, known := preflight.Explain(a.Check); !known && !ofRollback(a) && a.Check != otherWriters {
+			p.add(field+".check", "there is no check %q; runbook explain lists them", a.Check)
+		}
+		p.require(field+".reason", a.Reason, "why the finding may pass")
+		p.require(field+".by", a.By, "who lets it pass")
+	}
+	return errors.Join(p...)
+}
+
+// ofRollback reports whether an acceptance is about the way back. Those of the
+// way forward say nothing of it, so the two kinds have checks of their own.
+func ofRollback(a offsetmap.Acceptance) bool { return strings.HasPrefix(a.Check, "rollback/") }
+
+// otherWriters lets the target's ends move between plan and start. It is no
+// check of preflight, since nothing has moved yet when a plan is made.
+const otherWriters = "target/ends-moved"
+
+func (p *problems) bootstrap(field string, servers []string) {
+	if len(servers) == 0 {
+		p.add(field, `missing: a list of brokers, such as ["kafka-1:9092"]`)
+	}
+	for i, s := range servers {
+		_, port, err := net.SplitHostPort(s)
+		if err == nil {
+			_, err = strconv.ParseUint(port, 10, 16)
+		}
+		if err != nil {
+			p.add(fmt.Sprintf("%s[%d]", field, i), "%q is not HOST:PORT", s)
+		}
+	}
+}
+
+func (m *migration) checkConnect(p *problems) {
+	if len(m.Connect.URLs) == 0 {
+		p.add("connect.urls", `missing: a list of workers of one Connect cluster, such as ["http://connect-1:8083"]`)
+	}
+	for i, u := range m.Connect.URLs {
+		if _, err := connectrest.New(u); err != nil {
+			p.add(fmt.Sprintf("connect.urls[%d]", i), "%w", err)
+		}
+	}
+	if m.Connect.FlushTimeout == "" {
+		return
+	}
+	var err error
+	m.flushTimeout, err = time.ParseDuration(m.Connect.FlushTimeout)
+	if err != nil || m.flushTimeout <= 0 {
+		p.add("connect.flushTimeout", "%q is not a duration such as 30s", m.Connect.FlushTimeout)
+	}
+}
+
+func (m *migration) checkConnector(p *problems) {
+	switch err := connectrest.CheckName(m.Connector.Name); {
+	case m.Connector.Name == "":
+		p.add("connector.name", "missing: the connector's name")
+	case err != nil:
+		p.add("connector.name", "%w", err)
+	}
+	switch {
+	case len(m.Connector.Config) > 0 && m.Connector.File != "":
+		p.add("connector.file", "connector.config is there too; keep one of them")
+	case len(m.Connector.Config) > 0:
+		m.config = m.Connector.Config
+	case m.Connector.File == "":
+		p.add("connector.config", "missing: the connector's settings, here or in connector.file")
+	default:
+		config, err := readConfig(m.Connector.File)
+		if err != nil {
+			p.add("connector.file", "%s: %w", m.Connector.File, err)
+		}
+		m.config = config
+	}
+	if name, ok := m.config["name"]; ok && name != m.Connector.Name {
+		p.add("connector.name", "%q, but its settings have name %q", m.Connector.Name, name)
+	}
+}
+
+// readConfig reads a flat YAML or JSON mapping of settings.
+func readConfig(path string) (connectrest.Config, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	// A flat mapping, as the worker shows it under GET /connectors/NAME/config.
+	var config map[string]string
+	if err := readStrict(text, &config); err != nil {
+		return nil, err
+	}
+	if len(config) == 0 {
+		return nil, errors.New("there are no settings in it")
+	}
+	return config, nil
+}
+
+func (m *migration) checkPositions(p *problems) {
+	s := m.Positions
+	switch s.From {
+	case "savepoint":
+		p.require("positions.savepoint", s.Savepoint, "the folder of the savepoint")
+	case "group":
+		p.require("positions.group", s.Group, "the consumer group of the old job")
+		if s.Operator != "" {
+			p.add("positions.operator", "a group has no operators")
+		}
+	case "":
+		p.add("positions.from", "missing: savepoint or group")
+	default:
+		p.add("positions.from", "%q is neither savepoint nor group", s.From)
+	}
+	for _, prefix := range slices.Sorted(maps.Keys(s.PathMap)) {
+		if prefix == "" || s.PathMap[prefix] == "" {
+			p.add("positions.pathMap", "an entry maps %q to %q: both must be there", prefix, s.PathMap[prefix])
+		}
+	}
+}

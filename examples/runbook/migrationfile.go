@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// migrationFile is migration.yaml. Its sample, migration.sample.yaml, says what
+// each field means.
+type migrationFile struct {
+	Source    clusterSection         `json:"source"`
+	Target    clusterSection         `json:"target"`
+	Connect   connectSection         `json:"connect"`
+	Connector connectorSection       `json:"connector"`
+	Positions positionsSection       `json:"positions"`
+	Topics    []string               `json:"topics"`
+	State     stateSection           `json:"state"`
+	Attest    offsetmap.Attestations `json:"attest"`
+	Accept    []offsetmap.Acceptance `json:"accept"`
+}
+
+type clusterSection struct {
+	Bootstrap []string `json:"bootstrap"`
+}
+
+func (clusterSection) note() string { return "brokers are reached in PLAINTEXT only, so far" }
+
+type connectSection struct {
+	URLs []string `json:"urls"`
+	// FlushTimeout is the worker's offset.flush.timeout.ms, which its REST API
+	// does not show.
+	FlushTimeout string `json:"flushTimeout"`
+}
+
+type connectorSection struct {
+	Name   string            `json:"name"`
+	Config map[string]string `json:"config"`
+	File   string            `json:"file"`
+}
+
+type positionsSection struct {
+	From      string            `json:"from"`
+	Savepoint string            `json:"savepoint"`
+	Operator  string            `json:"operator"`
+	Group     string            `json:"group"`
+	PathMap   map[string]string `json:"pathMap"`
+}
+
+type stateSection struct {
+	Dir string `json:"dir"`
+}
+
+// migration is a migration.yaml that was read and found sound, with its paths
+// made absolute.
+type migration struct {
+	migrationFile
+	path         string // as the user wrote it, for messages
+	flushTimeout time.Duration
+	config       connectrest.Config
+}
+
+// readMigration reads migration.yaml strictly. The error is a usageError that
+// names the file, and lists every field with a problem.
+func readMigration(path string) (*migration, error) {
+	if path == "" {
+		return nil, usagef("no migration file: give it with -f FILE before or after the subcommand")
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("%s: there is no such file", path)
+	} else if err != nil {
+		return nil, err
+	}
+	m := &migration{path: path}
+	if err := readStrict(text, &m.migrationFile); err != nil {
+		return nil, inFile(path, err)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	m.resolve(filepath.Dir(abs))
+	if err := m.check(); err != nil {
+		return nil, inFile(path, err)
+	}
+	return m, nil
+}
+
+// inFile turns what may be several errors into one that names the file in each
+// line.
+func inFile(path string, err error) error {
+	var lines []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		lines = append(lines, path+": "+line)
+	}
+	return &usageError{errors.New(strings.Join(lines, "\n  "))}
+}
+
+// resolve makes the paths of the file absolute: they are relative to its folder.
+func (m *migration) resolve(dir string) {
+	from := func(path string) string {
+		if path == "" || filepath.IsAbs(path) || strings.HasPrefix(path, "file:") {
+			return path
+		}
+		return filepath.Join(dir, path)
+	}
+	m.State.Dir = from(m.State.Dir)
+	m.Connector.File = from(m.Connector.File)
+	if !strings.Contains(m.Positions.Savepoint, "://") { // another scheme is for flinkstate to refuse
+		m.Positions.Savepoint = from(m.Positions.Savepoint)
+	}
+	mapped := make(map[string]string, len(m.Positions.PathMap))
+	for prefix, folder := range maps.All(m.Positions.PathMap) {
+		mapped[prefix] = from(folder)
+	}
+	m.Positions.PathMap = mapped
+}

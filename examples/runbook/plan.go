@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+func (a *app) planCommand() *cobra.Command {
+	replace := false
+	cmd := a.step("plan", "Decide every partition and seal the decision",
+		`plan decides C for every partition, runs every check of preflight, and seals the
+outcome: all partitions are decided, or there is no plan. The connector must
+exist, STOPPED: its stored offsets become the plan's backup.
+
+It writes state.dir/plan.json, and a line to state.dir/journal.jsonl. It writes
+nothing to Connect or Kafka, and nothing over another plan unless --replace says
+so; the plan that was replaced is kept beside the new one, since it holds the
+backup of what it overwrote in Connect. Run again, it keeps a plan that would
+decide the same.`,
+		"runbook -f migration.yaml show, and let a second person read it",
+		func(ctx context.Context) error { return a.plan(ctx, replace) })
+	cmd.Flags().BoolVar(&replace, "replace", false, "make a new plan although there is another one")
+	return cmd
+}
+
+func (a *app) plan(ctx context.Context, replace bool) error {
+	s, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	request, err := s.request(a)
+	if err != nil {
+		return noPositionBlocks(err)
+	}
+	path := filepath.Join(s.dir, planFile)
+	before, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if before != nil && !replace {
+		kept, err := a.stillRight(ctx, s, path, request)
+		if err != nil {
+			return err
+		}
+		return a.planned(kept, path, "kept")
+	}
+	plan, err := s.steps.MakePlan(ctx, request)
+	if err != nil {
+		return err
+	}
+	if before != nil {
+		name := filepath.Join(s.dir, "plan-"+short(before)+".json")
+		if err := flinkmm2.WriteFile(name, before); err != nil {
+			return err
+		}
+		a.note("the plan before is kept as %s", name)
+	}
+	if err := flinkmm2.WritePlan(path, plan); err != nil {
+		return err
+	}
+	return a.planned(plan, path, "written")
+}
+
+// short names the content of a file.
+func short(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:6])
+}
+
+func (a *app) planned(plan *offsetmap.Plan, path, how string) error {
+	document, err := plan.Encode()
+	if err != nil {
+		return err
+	}
+	if err := a.print(document, func(w io.Writer) {
+		planTable(w, plan)
+		fmt.Fprintf(w, "\nplan %s\nexpires %s\n", plan.Digest, plan.Body.ExpiresAt)
+	}); err != nil {
+		return err
+	}
+	a.note("%s: %s", how, path)
+	a.next("show")
+	return nil
+}
+
+// stillRight returns the plan in the file when a new one would decide the same.
+// Every other plan is in the way.
+func (a *app) stillRight(ctx context.Context, s *session, path string, request flinkmm2.PlanRequest) (*offsetmap.Plan, error) {
+	inTheWay := func(format string, args ...any) error {
+		return &blockedError{err: fmt.Errorf("%s: %w", path, fmt.Errorf(format, args...)), next: []string{"plan", "--replace"}}
+	}
+	old, err := flinkmm2.ReadPlan(path)
+	if err == nil {
+		err = old.CheckExpiry(time.Now())
+	}
+	if err != nil {
+		return nil, inTheWay("there is a plan already, and it is of no use any more: %w", err)
+	}
+	report, err := s.steps.Preflight(ctx, request)
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	if differs := difference(old, report.Rows, request); differs != "" {
+		return nil, inTheWay("there is another plan already, %s, made at %s: %s", old.Digest, old.Body.CreatedAt, differs)
+	}
+	return old, nil
+}
+
+// difference says how a plan made now would decide otherwise than old. What moves
+// by itself (log ends, the backup once the plan is applied) is no difference.
+func difference(old *offsetmap.Plan, rows []offsetmap.Row, request flinkmm2.PlanRequest) string {
+	if !reflect.DeepEqual(old.Body.Attestations, request.Attestations) {
+		return "the attestations have changed"
+	}
+	if len(old.Body.Acceptances) != len(request.Acceptances) || len(request.Acceptances) > 0 && !reflect.DeepEqual(old.Body.Acceptances, request.Acceptances) {
+		return "the acceptances have changed"
+	}
+	if len(old.Body.Rows) != len(rows) {
+		return fmt.Sprintf("it has %d partitions, now there are %d", len(old.Body.Rows), len(rows))
+	}
+	for i, now := range rows {
+		was := old.Body.Rows[i]
+		if was.TopicPartition != now.TopicPartition || was.TopicID != now.TopicID || was.TargetTopic != now.TargetTopic ||
+			was.Next != now.Next || was.Rule != now.Rule || was.Lost != now.Lost {
+			return fmt.Sprintf("it has %s at C = %s (%s), now it is %s at C = %s (%s)", was.TopicPartition, was.Next, was.Rule, now.TopicPartition, now.Next, now.Rule)
+		}
+	}
+	return ""
+}
+
+func (a *app) showCommand() *cobra.Command {
+	return a.step("show", "Show the plan",
+		`show prints the plan of state.dir: what was found for each partition, what will
+be written, what was attested and accepted by whom, and the digest by which a
+person starts it. It checks the seal: an edited plan is refused.
+
+It writes nothing and reaches no cluster.`,
+		"runbook -f migration.yaml apply",
+		func(context.Context) error {
+			m, err := readMigration(a.file)
+			if err != nil {
+				return err
+			}
+			plan, err := readPlan(m.State.Dir)
+			if err != nil {
+				return err
+			}
+			document, err := plan.Encode()
+			if err != nil {
+				return err
+			}
+			if err := a.print(document, func(w io.Writer) { showTable(w, plan) }); err != nil {
+				return err
+			}
+			a.next("apply")
+			return nil
+		})
+}
+
+// readPlan reads the plan of a state folder. That there is none yet is a reason
+// to plan, not a failure.
+func readPlan(dir string) (*offsetmap.Plan, error) {
+	plan, err := flinkmm2.ReadPlan(filepath.Join(dir, planFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &blockedError{err: fmt.Errorf("there is no plan yet: %w", err), next: []string{"plan"}}
+	}
+	return plan, err
+}
+
+func planTable(w io.Writer, plan *offsetmap.Plan) {
+	rowsTable(w, plan.Body.Rows)
+	fmt.Fprintln(w)
+	findingsTable(w, plan.Body.Findings)
+}
+
+func rowsTable(w io.Writer, rows []offsetmap.Row) {
+	line(w, "PARTITION", "C", "RULE", "WRITE", "LOG", "LOST")
+	for _, r := range rows {
+		line(w, r.TopicPartition, r.Next, r.Rule, r.Write, r.LogStart.String()+".."+r.LogEnd.String(), r.Lost)
+	}
+}
+
+func showTable(w io.Writer, plan *offsetmap.Plan) {
+	b := plan.Body
+	line(w, "plan", plan.Digest)
+	line(w, "made", fmt.Sprintf("%s by %s %s", b.CreatedAt, b.Tool.Name, b.Tool.Version))
+	line(w, "expires", b.ExpiresAt)
+	line(w, "source", "cluster "+b.Source.ID)
+	line(w, "target", "cluster "+b.Target.ID)
+	line(w, "connector", fmt.Sprintf("%s, source alias %s, config %s", b.Connector.Name, b.Connector.SourceAlias, b.Connector.Config))
+	line(w, "worker", fmt.Sprintf("Kafka %s, MirrorSourceConnector %s", b.Worker.Version, b.Worker.PluginVersion))
+	if s := b.Savepoint; s != nil {
+		line(w, "savepoint", fmt.Sprintf("%s, checkpoint %d, operator %s", s.Location, s.CheckpointID, s.OperatorID))
+	}
+	attestationRows(w, b.Attestations)
+	fmt.Fprintln(w)
+	planTable(w, plan)
+}
+
+func attestationRows(w io.Writer, a offsetmap.Attestations) {
+	attested(w, "copyOnly", a.CopyOnly)
+	attested(w, "flinkStopped", a.FlinkStopped)
+	attested(w, "autoRestartOff", a.AutoRestartOff)
+	attested(w, "sinkGuarantee", a.SinkGuarantee)
+	attested(w, "isolation", a.Isolation)
+	attested(w, "checkpointing", a.Checkpointing)
+	attested(w, "rollbackWindow", a.RollbackWindow)
+	attested(w, "maxDuplicates", a.MaxDuplicates)
+}
+
+func attested[T any](w io.Writer, name string, a *offsetmap.Attestation[T]) {
+	if a != nil {
+		line(w, "attested", fmt.Sprintf("%s: %v, by %s: %s", name, a.Value, a.By, strings.TrimSpace(a.Reason)))
+	}
+}

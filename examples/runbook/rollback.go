@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+func (a *app) rollbackCommand() *cobra.Command {
+	return a.step("rollback", "Go back, all the way or not at all",
+		`rollback goes back. Before the start it puts Connect's offsets back as they were
+when the plan was made, reads them back, and deletes the connector if create
+made it; Flink then goes on from its savepoint. After the start it stops the
+connector, waits until nothing moves any more, and says where Flink goes on:
+C' = M + 1 of every partition.
+
+It writes to Connect, to state.dir/journal.jsonl and, after a start, to
+state.dir/boundary.json. It never starts Flink, and never resumes the connector.
+The plan can then be neither applied nor started again. Acceptances of checks
+that begin with rollback/ are its own; those of the plan say nothing here.`,
+		"start Flink as it says; or runbook -f migration.yaml plan --replace, to go forward again",
+		func(ctx context.Context) error {
+			return a.withPlan(func(s *session, plan *offsetmap.Plan) error {
+				var o flinkmm2.RollbackOptions
+				for _, one := range s.Accept {
+					if ofRollback(one) {
+						o.Acceptances = append(o.Acceptances, one)
+					}
+				}
+				back, err := s.steps.Rollback(ctx, plan, o)
+				if err != nil {
+					return err
+				}
+				if back.Boundary != nil {
+					path := filepath.Join(s.dir, boundaryFile)
+					document, err := back.Boundary.Encode()
+					if err != nil {
+						return err
+					}
+					if err := flinkmm2.WriteFile(path, document); err != nil {
+						return err
+					}
+					a.note("written: %s", path)
+				}
+				return a.printValue(back, func(w io.Writer) { rollbackTable(w, plan, back) })
+			})
+		})
+}
+
+func rollbackTable(w io.Writer, plan *offsetmap.Plan, back *flinkmm2.RolledBack) {
+	name := plan.Body.Connector.Name
+	if !back.Started {
+		fmt.Fprintf(w, "nothing had been started; %d stored offsets are as they were before\n", len(back.Restored))
+		if back.Deleted {
+			fmt.Fprintf(w, "connector %s is deleted: create had made it\n", name)
+		}
+		fmt.Fprintf(w, "\nin Flink: restore the job from its savepoint, %s\n", savepointOf(plan))
+		return
+	}
+	fmt.Fprintf(w, "connector %s is STOPPED and stays; Flink goes on at C'\n\n", name)
+	line(w, "PARTITION", "C'", "COPIED SINCE C", "LOST")
+	var copied int64
+	for _, r := range back.Boundary.Partitions {
+		copied += r.Copied
+		line(w, r.TopicPartition, r.Next, r.Copied, r.Lost)
+	}
+	fmt.Fprintf(w, `
+in Flink, one of the two:
+  - start the job without a savepoint, with these offsets as its starting
+    offsets (OffsetsInitializer.offsets): nothing is lost, and what the last
+    flush of Connect did not tell may be repeated
+  - restore its savepoint, %s: all that was
+    copied since C, %d offsets, is repeated
+restored state wins over starting offsets: never do both
+`, savepointOf(plan), copied)
+}
+
+func savepointOf(plan *offsetmap.Plan) string {
+	if plan.Body.Savepoint == nil {
+		return "the one it was stopped with"
+	}
+	return strings.TrimSuffix(plan.Body.Savepoint.Location, "/_metadata")
+}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+)
+
+var update = flag.Bool("update", false, "write the outputs that the scripts compare with into them")
+
+// theProgram is main as a program of its own. The scripts' command runbook runs
+// it, and keeps its exit status.
+const theProgram = "runbook-itself"
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){theProgram: main})
+}
+
+// TestScripts runs the stories of testdata/script. Each has a stage of its own.
+//
+//	stage [worker-on-source]     two clusters and a worker: $SOURCE, $TARGET, $CONNECT
+//	topic TOPIC PARTITIONS       on both clusters
+//	copied TOPIC-N ALL C         ALL records on the source, those before C on the target
+//	produce TOPIC-N COUNT        so many more on the source
+//	expire TOPIC-N OFFSET        retention takes the source's records before OFFSET
+//	recreate TOPIC PARTITIONS    the source's topic is deleted and made again
+//	connector NAME ACTS STATE    PUT /connectors/NAME/ACT, past the program
+//	fill FILE...                 puts the values of $NAMES into a file
+//	edit FILE OLD NEW            replaces a text that must be there
+//	[!] runbook ARGS...          runs the program; $DIGEST is the last plan's that it printed
+//	status N                     the exit status that it ended with
+//	writes N                     it has sent so many requests that write, since the last writes
+func TestScripts(t *testing.T) {
+	fixtures, err := filepath.Abs("../../flinkstate/testdata/savepoints")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("FIXTURES", fixtures)
+			e.Values[key] = &story{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"stage": startStage, "topic": topicCommand, "copied": copiedCommand, "produce": produceCommand, "expire": expireCommand,
+			"recreate": recreateCommand, "connector": connectorCommand, "fill": fillCommand, "edit": editCommand,
+			"runbook": runbookCommand, "status": statusCommand, "writes": writesCommand,
+		},
+	})
+}
+
+type storyKey struct{}
+
+var key storyKey
+
+// story is what a script has reached.
+type story struct {
+	stage  *stage // nil before it is started
+	status int    // of the last run of the program
+}
+
+func storyOf(ts *testscript.TestScript) *story { return ts.Value(key).(*story) }
+
+// within bounds everything that a script asks of its stage.
+func within() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), 30*time.Second)
+}
+
+func stageOf(ts *testscript.TestScript) *stage {
+	s := storyOf(ts).stage
+	if s == nil {
+		ts.Fatalf("the script has not started a stage")
+	}
+	return s
+}
+
+func usage(ts *testscript.TestScript, neg, ok bool, text string) {
+	if neg || !ok {
+		ts.Fatalf("usage: %s", text)
+	}
+}
+
+func startStage(ts *testscript.TestScript, neg bool, args []string) {
+	wrong := len(args) == 1 && args[0] == "worker-on-source"
+	usage(ts, neg, len(args) == 0 || wrong, "stage [worker-on-source]")
+	ctx, cancel := within()
+	defer cancel()
+	s, err := newStage(ctx, wrong)
+	ts.Check(err)
+	ts.Defer(s.close)
+	ts.Setenv("SOURCE", s.source.ListenAddrs()[0])
+	ts.Setenv("TARGET", s.target.ListenAddrs()[0])
+	ts.Setenv("CONNECT", s.proxy.URL)
+	storyOf(ts).stage = s
+}
+
+func number(ts *testscript.TestScript, text string) int {
+	n, err := strconv.Atoi(text)
+	ts.Check(err)
+	return n
+}
+
+func partition(ts *testscript.TestScript, text string) (topic string, p int32) {
+	at := strings.LastIndex(text, "-")
+	if at < 0 {
+		ts.Fatalf("%q is not TOPIC-PARTITION", text)
+	}
+	return text[:at], int32(number(ts, text[at+1:]))
+}
+
+func topicCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2, "topic TOPIC PARTITIONS")
+	ctx, cancel := within()
+	defer cancel()
+	ts.Check(stageOf(ts).createTopic(ctx, args[0], int32(number(ts, args[1]))))
+}
+
+func copiedCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 3, "copied TOPIC-PARTITION ALL C")
+	topic, p := partition(ts, args[0])
+	ctx, cancel := within()
+	defer cancel()
+	s := stageOf(ts)
+	ts.Check(errors.Join(
+		s.source.produce(ctx, topic, p, 0, number(ts, args[1])),
+		s.target.produce(ctx, topic, p, 0, number(ts, args[2])),
+	))
+}
+
+func produceCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2, "produce TOPIC-PARTITION COUNT")
+	topic, p := partition(ts, args[0])
+	ctx, cancel := within()
+	defer cancel()
+	s := stageOf(ts)
+	end, err := s.source.end(ctx, topic, p)
+	ts.Check(err)
+	ts.Check(s.source.produce(ctx, topic, p, end, end+number(ts, args[1])))
+}
+
+func expireCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2, "expire TOPIC-PARTITION OFFSET")
+	topic, p := partition(ts, args[0])
+	ctx, cancel := within()
+	defer cancel()
+	ts.Check(stageOf(ts).expire(ctx, topic, p, int64(number(ts, args[1]))))
+}
+
+func recreateCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2, "recreate TOPIC PARTITIONS")
+	ctx, cancel := within()
+	defer cancel()
+	ts.Check(stageOf(ts).recreateTopic(ctx, args[0], int32(number(ts, args[1]))))
+}
+
+func connectorCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 3, "connector NAME ACTS STATE")
+	ctx, cancel := within()
+	defer cancel()
+	ts.Check(stageOf(ts).set(ctx, args[0], args[1], connectrest.State(args[2])))
+}
+
+func fillCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) > 0, "fill FILE...")
+	for _, name := range args {
+		text := os.Expand(ts.ReadFile(name), ts.Getenv)
+		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o600))
+	}
+}
+
+func editCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 3, "edit FILE OLD NEW")
+	before := ts.ReadFile(args[0])
+	if !strings.Contains(before, args[1]) {
+		ts.Fatalf("%s does not contain %q:\n%s", args[0], args[1], before)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(before, args[1], args[2], 1)), 0o600))
+}
+
+// runbookCommand runs the program as a process of its own, in the script's
+// folder. What differs from run to run is replaced in its output.
+func runbookCommand(ts *testscript.TestScript, neg bool, args []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	path, err := lookPath(ts, theProgram)
+	ts.Check(err)
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + cmd.Dir, "USER=operator"}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		ts.Fatalf("runbook %s: %v", strings.Join(args, " "), err)
+	}
+	status := cmd.ProcessState.ExitCode()
+	storyOf(ts).status = status
+	if m := planDigest.FindStringSubmatch(out.String()); m != nil {
+		ts.Setenv("DIGEST", m[1])
+	}
+	fmt.Fprint(ts.Stdout(), settled(ts, out.String()))
+	fmt.Fprint(ts.Stderr(), settled(ts, errs.String()))
+	ts.Logf("[exit status %d]", status)
+	switch {
+	case neg && status == 0:
+		ts.Fatalf("runbook %s: unexpected success", strings.Join(args, " "))
+	case !neg && status != 0:
+		ts.Fatalf("runbook %s: exit status %d", strings.Join(args, " "), status)
+	}
+}
+
+func lookPath(ts *testscript.TestScript, name string) (string, error) {
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("no %s in PATH", name)
+}
+
+var (
+	planDigest = regexp.MustCompile(`(?m)^plan +(sha256:[0-9a-f]{64})$`)
+	varying    = []struct {
+		form *regexp.Regexp
+		with string
+	}{
+		{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "sha256:<digest>"},
+		{regexp.MustCompile(`plan-[0-9a-f]{12}\.json`), "plan-<digest>.json"},
+		{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "<time>"},
+		{regexp.MustCompile(`127\.0\.0\.1:\d+`), "<address>"},
+		{regexp.MustCompile(`runbook [0-9a-f]{40}|runbook devel|runbook v[^ \n]+`), "runbook <version>"},
+	}
+)
+
+// settled is an output as it is in every run.
+func settled(ts *testscript.TestScript, text string) string {
+	for _, v := range varying {
+		text = v.form.ReplaceAllString(text, v.with)
+	}
+	for _, name := range []string{"FIXTURES", "WORK"} {
+		text = strings.ReplaceAll(text, ts.Getenv(name), "$"+name)
+	}
+	if by := osUser(); by != "" {
+		text = strings.ReplaceAll(text, "started by "+by, "started by <user>")
+	}
+	return text
+}
+
+func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 1, "status N")
+	if got, want := storyOf(ts).status, number(ts, args[0]); got != want {
+		ts.Fatalf("the exit status was %d, want %d", got, want)
+	}
+}
+
+func writesCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 1, "writes N")
+	if got := stageOf(ts).written(); len(got) != number(ts, args[0]) {
+		ts.Fatalf("%d requests that write, want %s: %s", len(got), args[0], strings.Join(got, ", "))
+	}
+}

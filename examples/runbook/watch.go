@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+func (a *app) watchCommand() *cobra.Command {
+	within := 10 * time.Minute
+	cmd := a.step("watch", "Prove, record by record, that nothing is lost",
+		`watch reads both clusters from C to the source's end as it is now, and compares
+the whole sequences, partition by partition: what came first, what is missing,
+repeated, altered or out of order. It waits until everything is there, or until
+--within has passed.
+
+It writes state.dir/proof.json, whatever the outcome, and changes nothing
+anywhere. It ends with 0 only when everything is proven; with 7 when records are
+missing or altered, with 8 when time ran out, with 6 when nothing moves. It can
+be run as often as you like.`,
+		"keep proof.json; or runbook -f migration.yaml rollback",
+		func(ctx context.Context) error {
+			if within <= 0 {
+				return usagef("--within %s: want a duration above 0", within)
+			}
+			return a.withPlan(func(s *session, plan *offsetmap.Plan) error {
+				p := &progress{to: a.errs, live: isTerminal(a.errs), now: time.Now}
+				proof, err := s.steps.Watch(ctx, plan, flinkmm2.WatchOptions{Within: within, Progress: p.show})
+				p.end()
+				switch {
+				case proof != nil:
+				case isRefused(err) || !errors.Is(err, flinkmm2.ErrNotProven):
+					return err
+				default: // the journal knows of no start
+					return &hintedError{err, []string{"start", "--digest", plan.Digest}}
+				}
+				return a.proven(filepath.Join(s.dir, proofFile), proof, err)
+			})
+		})
+	cmd.Flags().DurationVar(&within, "within", within, "how long to wait for everything")
+	return cmd
+}
+
+func isRefused(err error) bool {
+	_, refused := errors.AsType[*flinkmm2.RefusedError](err)
+	return refused
+}
+
+// proven prints and keeps a proof, and returns what it does not show.
+func (a *app) proven(path string, proof *flinkmm2.Proof, verdict error) error {
+	document, err := proof.Encode()
+	if err != nil {
+		return err
+	}
+	if err := flinkmm2.WriteFile(path, document); err != nil {
+		return err
+	}
+	if err := a.print(document, func(w io.Writer) { proofTable(w, proof) }); err != nil {
+		return err
+	}
+	a.note("written: %s", path)
+	return verdict
+}
+
+func proofTable(w io.Writer, p *flinkmm2.Proof) {
+	line(w, "PARTITION", "C", "FIRST", "END", "RECORDS", "COPIED", "MISSING", "ALTERED", "DISORDER", "REPEATED", "OUTCOME")
+	for _, r := range p.Partitions {
+		outcome := r.Outcome
+		if r.Reason != "" {
+			outcome += ": " + r.Reason
+		}
+		line(w, r.TopicPartition, r.Next, orDash(r.First), r.End, r.Records, r.Copied, r.Missing, r.Altered, r.OutOfOrder, r.Repeated, outcome)
+	}
+	fmt.Fprintf(w, "\n%s: %d partitions, %d records, %d copied, missing %d, altered %d, out of order %d, repeated %d, lost by acceptance %d\nplan %s\n",
+		p.Outcome, len(p.Partitions), p.Records, p.Copied, p.Missing, p.Altered, p.OutOfOrder, p.Repeated, p.Lost, p.Plan)
+}
+
+// progress tells a person how far a watch is: in one line that is written over
+// on a terminal, else in a line now and then, for a log.
+type progress struct {
+	to    io.Writer
+	live  bool
+	now   func() time.Time
+	last  time.Time
+	shown bool
+}
+
+// quiet is how long a log stays without a line.
+const quiet = 10 * time.Second
+
+func (p *progress) show(w flinkmm2.WatchProgress) {
+	text := fmt.Sprintf("watching: %d of %d partitions decided, %d of %d records copied, missing %d", w.Decided, w.Partitions, w.Copied, w.Records, w.Missing)
+	if p.live {
+		fmt.Fprintf(p.to, "\r%s\x1b[K", text)
+		p.shown = true
+		return
+	}
+	now := p.now()
+	if p.last.IsZero() {
+		p.last = now
+	}
+	if now.Sub(p.last) >= quiet {
+		p.last = now
+		fmt.Fprintln(p.to, text)
+	}
+}
+
+// end leaves the terminal on a line of its own.
+func (p *progress) end() {
+	if p.shown {
+		fmt.Fprintln(p.to)
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
