@@ -194,6 +194,18 @@ func TestStoredOffsets(t *testing.T) {
 	}
 }
 
+func TestStoredOffsetsAreNotCalledUnplannedWhileTheSourceIsUnknown(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	l.store(`{"cluster":"source","topic":"orders","partition":0}`, `{"offset":4}`)
+	l.question.Earlier = earlier(wrote("orders", 1, "9"))
+	defer cut(l.source, kmsg.Metadata)()
+	r := l.judge()
+	if len(found(r, "source/unknown")) != 1 || len(found(r, "offsets/unplanned"))+len(found(r, "offsets/earlier-rewound")) > 0 {
+		t.Error(r.Findings)
+	}
+}
+
 func TestEarlierPartitionsThatWereSetBack(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, setup{})
