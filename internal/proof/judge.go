@@ -40,10 +40,10 @@ func (p *partition) look(o *Options, target, source offsetmap.Range) bool {
 	t, knownT := readable(target, o.Target.Isolation)
 	s, knownS := readable(source, o.Source.Isolation)
 	if p.barrier == nil && knownT && knownS {
-		p.barrier = &barrier{target: t, source: s, final: p.ended && p.cmp.Reached()}
+		p.barrier = &barrier{target: t, source: s, final: p.cmp.Reached()}
 	}
 	b := p.barrier
-	if b == nil || !p.ended || p.source.position < b.source {
+	if b == nil || p.source.position < b.source {
 		return false
 	}
 	p.cmp.Settle(place(b.target))

@@ -1,11 +1,11 @@
 package proof
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -136,51 +136,6 @@ func logRange(start, end int64) offsetmap.Range {
 	return offsetmap.Range{Start: place(start), Stable: place(end), End: place(end)}
 }
 
-func TestAPartitionIsDecidedOnlyByEndsMeasuredAfterwards(t *testing.T) {
-	p, o := alone(t, sourceFrom, sourceFrom+2)
-	target, source := logRange(0, targetFrom+1), logRange(0, sourceFrom+2)
-	p.take(sourceSide, fetch("AB", sourceFrom, 0))
-	p.take(targetSide, fetch("A", targetFrom, 0))
-	if p.look(o, target, source) {
-		t.Fatal("decided with a record to come")
-	}
-	// The last record, and behind it, unread yet, a repeat.
-	p.take(targetSide, fetch("B", targetFrom+1, 0))
-	target = logRange(0, targetFrom+3)
-	if p.look(o, target, source) {
-		t.Fatal("decided before the target was read to an end that was measured after its last record")
-	}
-	p.take(targetSide, fetch("A", targetFrom+2, 0))
-	if !p.look(o, target, source) {
-		t.Fatal("not decided")
-	}
-	if p.report.Outcome != PartitionProven || p.report.Counts.Repeated != 1 {
-		t.Errorf("%s, %+v", p.report.Outcome, p.report.Counts)
-	}
-	if p.look(o, target, source) {
-		t.Error("decided twice")
-	}
-}
-
-func TestASourceThatGoesOnIsReadUpToWhatTheTargetMayHave(t *testing.T) {
-	p, o := alone(t, sourceFrom, sourceFrom+1)
-	p.take(sourceSide, fetch("A", sourceFrom, 0))
-	p.take(targetSide, fetch("AB", targetFrom, 0))
-	if p.look(o, logRange(0, targetFrom+2), logRange(0, sourceFrom+2)) {
-		t.Fatal("decided before the source was read up to where the target may have copied it")
-	}
-	if got := p.goal(sourceSide); got != sourceFrom+2 {
-		t.Errorf("goal %d", got)
-	}
-	p.take(sourceSide, fetch("B", sourceFrom+1, 0))
-	if !p.look(o, logRange(0, targetFrom+9), logRange(0, sourceFrom+9)) {
-		t.Fatal("not decided by the ends that were measured first")
-	}
-	if c := p.report.Counts; c.Later != 1 || c.Foreign != 0 {
-		t.Errorf("%+v", c)
-	}
-}
-
 func TestRecordsThatComeAgainFromALowerOffsetMakeAPartitionUnread(t *testing.T) {
 	for _, w := range []which{sourceSide, targetSide} {
 		p, o := alone(t, sourceFrom, sourceFrom+9)
@@ -261,6 +216,55 @@ func TestExpiryCountsFromCToTheEnd(t *testing.T) {
 	}
 }
 
+func TestOnlyASideThatStandsStillIsProbed(t *testing.T) {
+	p, o := alone(t, sourceFrom, sourceFrom+2)
+	stuck := func(w which) bool { _, _, stuck := p.stuck(w); return stuck }
+	long := time.Now().Add(-2 * probeAfter)
+	if stuck(sourceSide) {
+		t.Error("records may still come")
+	}
+	p.source.came, p.target.came = long, long
+	if !stuck(sourceSide) || stuck(targetSide) {
+		t.Error("want the source probed, which has two offsets to go, and not the target, which has no goal yet")
+	}
+	p.source.outOfRange = true
+	if stuck(sourceSide) {
+		t.Error("its position is gone")
+	}
+	p.source.outOfRange = false
+	p.advance(sourceSide, sourceFrom+2)
+	p.look(o, logRange(0, targetFrom+1), logRange(0, sourceFrom+4))
+	from, goal, _ := p.stuck(sourceSide)
+	if from != sourceFrom+2 || goal != sourceFrom+4 || !stuck(sourceSide) || !stuck(targetSide) {
+		t.Errorf("from %d to %d: what the target may have of the source is to be read", from, goal)
+	}
+	p.held = true
+	if !stuck(sourceSide) || stuck(targetSide) {
+		t.Error("a target that is held back is not probed, and its source is")
+	}
+	p.held = false
+	p.fail(targetSide, errors.New("ill"), true)
+	if stuck(targetSide) {
+		t.Error("it cannot be read")
+	}
+	p.target.fatal = nil
+	p.decided = true
+	if stuck(sourceSide) || stuck(targetSide) {
+		t.Error("it is decided")
+	}
+}
+
+func TestCompactionOnEitherSideCounts(t *testing.T) {
+	for _, tt := range []struct{ source, target, want bool }{{false, false, false}, {true, false, true}, {false, true, true}} {
+		tp := offsetmap.TopicPartition{Topic: "orders"}
+		o := &Options{Partitions: []Partition{{Source: tp, Target: tp}}}
+		p := newPartition(o.Partitions[0], o, Topic{Compacted: tt.source}, Topic{Compacted: tt.target})
+		if p.cmp.compacted != tt.want || p.source.compacted != tt.source || p.target.compacted != tt.target {
+			t.Errorf("%+v: compared as compacted: %t", tt, p.cmp.compacted)
+		}
+	}
+}
+
 func TestErrorsOfReadingAreSorted(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -292,114 +296,6 @@ func TestErrorsOfReadingAreSorted(t *testing.T) {
 			}
 			if paused := len(cl.PauseFetchPartitions(nil)["orders"]) > 0; paused != (tt.fatal || tt.lost) {
 				t.Errorf("paused %t: what fails again at once must not be asked for again", paused)
-			}
-		})
-	}
-}
-
-func TestTheReportAsJSON(t *testing.T) {
-	p, o := alone(t, sourceFrom, sourceFrom+3)
-	p.take(sourceSide, fetch("ABC", sourceFrom, 0))
-	p.take(targetSide, fetch("AC", targetFrom, 0))
-	p.look(o, logRange(0, targetFrom+2), logRange(0, sourceFrom+3))
-	r := conclude([]PartitionReport{p.report})
-	got, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.ReplaceAll(`{
-  "outcome": "failed",
-  "total": {
-    "source": 3,
-    "target": 2,
-    "copied": 2,
-    "missing": 1,
-    "altered": 0,
-    "outOfOrder": 0,
-    "unprovable": 0,
-    "pending": 0,
-    "repeated": 0,
-    "early": 0,
-    "foreign": 0,
-    "later": 0,
-    "undecided": 0
-  },
-  "partitions": [
-    {
-      "source": {
-        "topic": "orders",
-        "partition": 0
-      },
-      "target": {
-        "topic": "orders",
-        "partition": 0
-      },
-      "next": 100,
-      "end": 103,
-      "targetEnd": 5000,
-      "outcome": "failed",
-      "reason": "1 missing",
-      "sourceRead": 103,
-      "targetRead": 5002,
-      "sourceExpired": 0,
-      "moved": true,
-      "lag": 0,
-      "first": {
-        "source": 100,
-        "target": 5000
-      },
-      "counts": {
-        "source": 3,
-        "target": 2,
-        "copied": 2,
-        "missing": 1,
-        "altered": 0,
-        "outOfOrder": 0,
-        "unprovable": 0,
-        "pending": 0,
-        "repeated": 0,
-        "early": 0,
-        "foreign": 0,
-        "later": 0,
-        "undecided": 0
-      },
-      "examples": [
-        {
-          "fault": "missing",
-          "source": 101,
-          "target": null,
-          "sourceDigest": "DIGEST"
-        }
-      ]
-    }
-  ]
-}`, "DIGEST", letters['B'].sum.String())
-	if d := cmp.Diff(want, string(got)); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
-}
-
-func TestTheOutcomeOfARun(t *testing.T) {
-	waits := Counts{Pending: 3}
-	for _, tt := range []struct {
-		name  string
-		parts []PartitionReport
-		want  Outcome
-	}{
-		{"all proven", []PartitionReport{{Outcome: PartitionProven, Moved: true}, {Outcome: PartitionProven, Moved: true}}, Proven},
-		{"proven and nothing to copy", []PartitionReport{{Outcome: PartitionProven, Moved: true}, {Outcome: PartitionNothingToCopy}}, Proven},
-		{"nothing to copy", []PartitionReport{{Outcome: PartitionNothingToCopy}}, NothingToCopy},
-		{"one failed", []PartitionReport{{Outcome: PartitionProven, Moved: true}, {Outcome: PartitionFailed}, {Outcome: PartitionPending, Counts: waits}}, Failed},
-		{"one unprovable", []PartitionReport{{Outcome: PartitionProven, Moved: true}, {Outcome: PartitionUnprovable}}, NotProven},
-		{"one unread", []PartitionReport{{Outcome: PartitionProven, Moved: true}, {Outcome: PartitionUnread}}, NotProven},
-		{"one waits, another moved", []PartitionReport{{Outcome: PartitionPending, Counts: waits, Moved: true}, {Outcome: PartitionPending, Counts: waits}}, NotProven},
-		{"none moved", []PartitionReport{{Outcome: PartitionPending, Counts: waits}, {Outcome: PartitionNothingToCopy}}, NoProgress},
-		{"hidden", []PartitionReport{{Outcome: PartitionHidden, Counts: waits}}, NotProven},
-		{"the source was not read, so nothing is known to wait", []PartitionReport{{Outcome: PartitionPending}}, NotProven},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if r := conclude(tt.parts); r.Outcome != tt.want {
-				t.Errorf("%s, want %s", r.Outcome, tt.want)
 			}
 		})
 	}

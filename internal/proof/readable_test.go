@@ -215,6 +215,7 @@ func TestCompactedTopics(t *testing.T) {
 		topic := topicName(t)
 		c.topic(topic, 1, map[string]string{"cleanup.policy": "compact"})
 		rs := keyed(topic, 9)
+		rs[0].Key = []byte("only once") // keeps the log start
 		write(c.source, rs)
 		write(c.target, copyOf(rs...))
 		c.target.Compact()

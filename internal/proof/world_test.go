@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -233,5 +234,40 @@ func TestManyPartitions(t *testing.T) {
 	}
 	if !slices.IsSortedFunc(r.Partitions, func(a, b PartitionReport) int { return a.Source.Compare(b.Source) }) {
 		t.Error("the partitions are not sorted")
+	}
+}
+
+// noting is an admin client that notes when high watermarks are asked for.
+type noting struct {
+	Admin
+	note func()
+}
+
+func (n noting) ListEndOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error) {
+	n.note()
+	return n.Admin.ListEndOffsets(ctx, topics...)
+}
+
+// A target record that was there when the target was measured must have had its
+// source record there when the source was.
+func TestTheTargetIsMeasuredBeforeTheSource(t *testing.T) {
+	t.Parallel()
+	c := startClusters(t)
+	const topic = "orders"
+	c.topic(topic, 1, nil)
+	c.source.write(t, records(topic, 0, 0, 5)...)
+	o := c.proof(c.from(topic, 0, 0, 5, 0))
+	o.Quiet = time.Second
+	var asked []string
+	o.Source.Admin = noting{o.Source.Admin, func() { asked = append(asked, "source") }}
+	o.Target.Admin = noting{o.Target.Admin, func() { asked = append(asked, "target") }}
+	mustRun(t, o)
+	if len(asked) < 4 {
+		t.Fatalf("measured %d times, want more than before the start", len(asked))
+	}
+	for i, side := range asked {
+		if want := []string{"target", "source"}[i%2]; side != want {
+			t.Fatalf("measurement %d is of the %s: %v", i, side, asked)
+		}
 	}
 }
