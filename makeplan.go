@@ -124,7 +124,7 @@ func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.
 	if err != nil {
 		return offsetmap.Body{}, err
 	}
-	plugin, err := f.MirrorVersion()
+	plugin, err := f.PluginVersion()
 	if err != nil {
 		return offsetmap.Body{}, err
 	}
@@ -154,7 +154,7 @@ func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.
 		Connector: offsetmap.Connector{Name: m.cfg.Connector, SourceAlias: connector.Config["source.cluster.alias"], Config: digest, ActiveTopics: topics},
 		Worker: offsetmap.Worker{
 			Version: worker.Version.String(), Commit: worker.Commit, ClusterID: worker.KafkaClusterID,
-			PluginVersion: plugin.String(), ProducerClusterID: reached,
+			PluginVersion: plugin, ProducerClusterID: reached,
 		},
 		Savepoint:    snapshot,
 		Isolation:    req.Attestations.Isolation.Value,

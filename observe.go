@@ -55,8 +55,8 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 		TargetID:   mapFact(facts.Target, clusterID),
 		ProducerID: facts.ProducerReached,
 		Worker: mapFact(facts.Worker, func(w connectrest.WorkerInfo) (engine.Versions, error) {
-			plugin, err := facts.MirrorVersion()
-			return engine.Versions{Worker: w.Version.String(), Plugin: plugin.String()}, err
+			plugin, err := facts.PluginVersion()
+			return engine.Versions{Worker: w.Version.String(), Plugin: plugin}, err
 		}),
 		Connector: mapFact(facts.Status, func(s connectrest.Status) (engine.Connector, error) {
 			return engine.Connector{State: string(s.Connector.State), Tasks: len(s.Tasks)}, nil

@@ -126,6 +126,7 @@ func TestGroupThatCannotBeReadIsAnError(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			got, err := flinkstate.ReadGroup(t.Context(), admin, c.group, c.topics...)
 			if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
 				t.Errorf("got %+v, error %v, want %v", got, err, c.want)
