@@ -10,7 +10,7 @@ import (
 // keyReport is what validation says about one key.
 type keyReport struct {
 	key    configKey // zero for a key without a definition
-	name   string
+	name   string    // in full: a converter's key has the prefix
 	value  *string
 	errors []string
 }
@@ -47,17 +47,12 @@ func (o *options) validateConfig(c config) []keyReport {
 	if s, _ := c.get("emit.offset-syncs.enabled"); s == "false" && o.version.hasEmitOffsetSyncs() && c.hasPrefix("offset-syncs.topic.", "offset-syncs-") {
 		complain("emit.offset-syncs.enabled", "MirrorSourceConnector can't setup offset-syncs feature while emit.offset-syncs.enabled set to false")
 	}
-	for _, converter := range []string{"key.converter", "value.converter"} {
-		name := converter + ".schemas.enable"
-		if s, ok := c.get(name); ok && c.is(converter, jsonConverter) && !isBool(s) {
-			complain(name, fmt.Sprintf("Invalid value %s for configuration schemas.enable: Expected value to be either true or false", s))
-		}
-	}
+	reports = append(reports, o.checkConverters(c)...)
 	for _, key := range c.sortedKeys() {
 		if setting, ok := strings.CutPrefix(key, producerOverride); ok && o.overridePolicy == OverrideNone {
 			complain(key, fmt.Sprintf("The 'None' policy does not allow '%s' to be overridden in the connector configuration.", setting))
 		}
-		if c[key] == nil && !slices.ContainsFunc(reports, func(r keyReport) bool { return r.key.name == key }) {
+		if c[key] == nil && !slices.ContainsFunc(reports, func(r keyReport) bool { return r.name == key }) {
 			complain(key, "Null value can not be supplied as the configuration value.")
 		}
 	}
@@ -179,11 +174,6 @@ func (c config) hasPrefix(prefixes ...string) bool {
 	return false
 }
 
-func (c config) is(key, value string) bool {
-	s, ok := c.get(key)
-	return ok && strings.TrimSpace(s) == value
-}
-
 func (c config) sortedKeys() []string {
 	keys := make([]string, 0, len(c))
 	for k := range c {
@@ -191,9 +181,4 @@ func (c config) sortedKeys() []string {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-func isBool(s string) bool {
-	s = strings.TrimSpace(s)
-	return strings.EqualFold(s, "true") || strings.EqualFold(s, "false")
 }

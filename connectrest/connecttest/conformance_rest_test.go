@@ -39,6 +39,14 @@ func testInfo(t *testing.T, s *stage) {
 	if !found {
 		t.Errorf("GET /connector-plugins = %v, want MirrorSourceConnector %s", plugins, s.version)
 	}
+	all := decode[[]map[string]string](t, s.must(t, http.StatusOK, "GET", "/connector-plugins?connectorsOnly=false", nil))
+	for _, kind := range []string{"converter", "header_converter"} {
+		if !slices.ContainsFunc(all, func(p map[string]string) bool {
+			return p["class"] == "org.apache.kafka.connect.converters.ByteArrayConverter" && p["type"] == kind
+		}) {
+			t.Errorf("ByteArrayConverter is no %s in %v", kind, all)
+		}
+	}
 }
 
 func testUnknown(t *testing.T, s *stage) {
@@ -135,6 +143,7 @@ func testBadConfigs(t *testing.T, s *stage) {
 		{name: "offset-syncs key though they are off", change: syncs, errors: []string{"MirrorSourceConnector can't setup offset-syncs feature while emit.offset-syncs.enabled set to false"}, since: "3.9.0"},
 		{name: "offset-syncs client key though they are off", change: conf{"offset-syncs-source-admin.x": "1"}, errors: []string{"MirrorSourceConnector can't setup offset-syncs feature while emit.offset-syncs.enabled set to false"}, since: "3.9.0"},
 		{name: "exactly once without read_committed", change: conf{"exactly.once.support": "required", "source.consumer.isolation.level": ""}, errors: []string{"MirrorSourceConnector can only provide exactly-once guarantees when its source consumer is configured with isolation.level set to 'read_committed'; otherwise, records from aborted and uncommitted transactions will be replicated from the source cluster to the target cluster."}},
+		{name: "a converter's setting", change: conf{"value.converter": "org.apache.kafka.connect.json.JsonConverter", "value.converter.schemas.enable": "maybe"}, errors: []string{"Invalid value maybe for configuration schemas.enable: Expected value to be either true or false"}, since: "3.8.0"},
 		{name: "exactly once on a worker without", change: conf{"exactly.once.support": "required"}, errors: []string{"This worker does not have exactly-once source support enabled."}},
 		{name: "topic twice", change: conf{"topics": "a,a"}, errors: []string{"Configuration 'topics' values must not be duplicated."}, since: "4.2.0"},
 		{name: "empty topic", change: conf{"topics": "a,,b"}, errors: []string{"Configuration 'topics' values must not be empty."}, since: "4.2.0"},
@@ -229,6 +238,29 @@ func testValidate(t *testing.T, s *stage) {
 		if known[key] != want {
 			t.Errorf("validate lists %s: %t, want %t", key, known[key], want)
 		}
+	}
+	// GET config lists the same keys.
+	defined := decode[[]struct{ Name string }](t, s.must(t, http.StatusOK, "GET", "/connector-plugins/MirrorSourceConnector/config", nil))
+	for _, k := range defined {
+		if !known[k.Name] {
+			t.Errorf("validate does not list %s", k.Name)
+		}
+		delete(known, k.Name)
+	}
+	// validate lists the keys of the converters as well, from 3.8 on.
+	var more []string
+	for name, ok := range known {
+		if ok {
+			more = append(more, name)
+		}
+	}
+	slices.Sort(more)
+	var want []string
+	if s.atLeast("3.8.0") {
+		want = []string{"header.converter.converter.type", "key.converter.converter.type", "value.converter.converter.type"}
+	}
+	if !slices.Equal(more, want) {
+		t.Errorf("validate lists %v in addition, want %v", more, want)
 	}
 	s.check(t, "", row{method: "PUT", path: "/connector-plugins/Foo/config/validate", body: `{"connector.class":"MirrorSourceConnector"}`, status: 400, message: "Included connector type MirrorSourceConnector does not match request type Foo"})
 	s.check(t, "", row{method: "PUT", path: path, body: `{}`, status: 500, message: "org.apache.kafka.connect.runtime.rest.errors.BadRequestException: Connector config {} contains no connector type"})

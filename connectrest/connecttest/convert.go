@@ -30,7 +30,11 @@ func readConverters(c config) (converters, error) {
 		}
 		conv := converter{class: class, schemas: true}
 		if s, ok := c.get(key + ".schemas.enable"); ok {
-			conv.schemas = strings.EqualFold(strings.TrimSpace(s), "true")
+			s = strings.TrimSpace(s)
+			conv.schemas = strings.EqualFold(s, "true")
+			if class == jsonConverter && !conv.schemas && !strings.EqualFold(s, "false") {
+				return conv, configException("Invalid value %s for configuration schemas.enable: Expected value to be either true or false", s)
+			}
 		}
 		switch class {
 		case byteArrayConverter, jsonConverter:

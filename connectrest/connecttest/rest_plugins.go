@@ -38,9 +38,9 @@ func (w *Worker) listPlugins(r *request) (answer, *restError) {
 }
 
 // definition is ConfigKeyInfo, without the documentation.
-func (w *Worker) definition(k configKey) map[string]any {
+func (w *Worker) definition(name string, k configKey) map[string]any {
 	d := map[string]any{
-		"name": k.name, "type": k.kind, "required": k.required, "default_value": k.fallback,
+		"name": name, "type": k.kind, "required": k.required, "default_value": k.fallback,
 		"importance": k.importance, "documentation": "", "group": nil, "width": k.width,
 		"display_name": k.displayName, "dependents": []string{},
 	}
@@ -57,7 +57,7 @@ func (w *Worker) getPluginConfig(r *request) (answer, *restError) {
 	}
 	var definitions []any
 	for _, k := range w.opts.keys {
-		definitions = append(definitions, w.definition(k))
+		definitions = append(definitions, w.definition(k.name, k))
 	}
 	return jsonAnswer(http.StatusOK, definitions), nil
 }
@@ -97,7 +97,7 @@ func (w *Worker) validation(class string, reports []keyReport) map[string]any {
 		errorCount += len(rep.errors)
 		entry := map[string]any{"definition": nil}
 		if rep.key.name != "" {
-			entry["definition"] = w.definition(rep.key)
+			entry["definition"] = w.definition(rep.name, rep.key)
 			if rep.key.group != "-" && !slices.Contains(groups, rep.key.group) {
 				groups = append(groups, rep.key.group)
 			}

@@ -88,6 +88,12 @@ func (v version) strictPaths() bool { return v.atLeast(4, 0, 0) }
 // out; later only MirrorMaker's own are.
 func (v version) neverCopiesInternal() bool { return !v.atLeast(4, 0, 0) }
 
+// checksConverters: validation reads the settings of the converters too.
+func (v version) checksConverters() bool { return v.atLeast(3, 8, 0) }
+
+// hasSchemaContent: JsonConverter's schema.content.
+func (v version) hasSchemaContent() bool { return v.atLeast(4, 2, 0) }
+
 // refusesTrailing: text after the JSON value of a body is an error.
 func (v version) refusesTrailing() bool { return v.atLeast(3, 7, 0) }
 
