@@ -98,7 +98,7 @@ func TestImportsPointOneWay(t *testing.T) {
 // testOnly packages serve tests. Nothing else may import them, which the table
 // above holds.
 func testOnly(name string) bool {
-	return name == "internal/lab" || name == "internal/cutover"
+	return name == "internal/lab" || name == "internal/flinklab" || name == "internal/cutover"
 }
 
 // inherited is what the go.mod of a module that imports every public package
