@@ -55,6 +55,10 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) off
 		case actPlan:
 			h.Planned = true
 			h.Other = "" // what was started before this plan was made is no news to it
+		case actWrite:
+			h.Written = true
+		case actRestore:
+			h.Written = h.Written && e.Phase != PhaseDone
 		case actStart:
 			if h.StartEnds == nil { // once per plan: a second start reuses the first record
 				h.StartEnds = endsOf(e.Ends)

@@ -118,10 +118,11 @@ func (j *FileJournal) Append(_ context.Context, e Entry) (err error) {
 	return nil
 }
 
-// Read returns the entries. A last line that a crash cut short is left out: its
-// Append never returned, so an act that it would have announced was never
-// begun, and one whose end it would have told stands as begun. Any other line
-// that does not read is an error that names it.
+// Read returns the entries. A line that a crash or a full disk cut short is left
+// out, when it is the last or the entry after it says so: its Append never
+// succeeded, so an act that it would have announced was never begun, and one
+// whose end it would have told stands as begun. Any other line that does not
+// read is an error that names it.
 func (j *FileJournal) Read(context.Context) ([]Entry, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -133,7 +134,7 @@ func (j *FileJournal) Read(context.Context) ([]Entry, error) {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	var entries []Entry
-	var torn error // an unreadable line, which must be the last or be explained by the next
+	var torn error // the first of unreadable lines, which must be the last or be explained by the next entry
 	for n, line := range bytes.Split(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n")) {
 		var e Entry
 		d := json.NewDecoder(bytes.NewReader(line))
@@ -143,10 +144,11 @@ func (j *FileJournal) Read(context.Context) ([]Entry, error) {
 			bad = errors.New("more than one entry on a line")
 		}
 		switch {
-		case torn != nil && (bad != nil || !e.AfterTorn):
+		case torn != nil && bad == nil && !e.AfterTorn:
 			return nil, torn
-		case bad != nil:
+		case bad != nil && torn == nil: // a disk that is full cuts one after the other
 			torn = fmt.Errorf("journal %s: line %d: %w", j.path, n+1, bad)
+		case bad != nil:
 		default:
 			torn = nil
 			entries = append(entries, e)

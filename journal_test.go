@@ -94,6 +94,34 @@ func TestJournalTornByACrash(t *testing.T) {
 	}
 }
 
+// A disk that is full, or a second crash, cuts one append after the other. The
+// journal can be read meanwhile, and goes on once there is room.
+func TestJournalTornTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	j := NewFileJournal(path)
+	appendAll(t, j, entry("create"))
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, half := range []string{`{"at":"2026-1`, "\n" + `{"at":"2026-10-15T08`, "\n"} {
+		if _, err := f.WriteString(half); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.WriteString(`{"a`); err != nil {
+		t.Fatal(err)
+	}
+	if got := readAll(t, j); !cmp.Equal(got, []string{"create"}) {
+		t.Fatalf("torn three times: %v", got)
+	}
+	appendAll(t, j, entry("plan"), entry("apply"))
+	if got := readAll(t, j); !cmp.Equal(got, []string{"create", "plan", "apply"}) {
+		t.Fatalf("torn three times, then appended: %v", got)
+	}
+}
+
 // A line that only lacks its newline is whole, and a resume that may have been
 // sent must count.
 func TestJournalLineWithoutNewlineCounts(t *testing.T) {

@@ -187,6 +187,21 @@ func TestRollbackOfAConnectorThatRanBeforeThePlan(t *testing.T) {
 	act(t, Next(Rollback, p, w), Stop)
 }
 
+// A worker may answer with offsets older than the apply. They look like the
+// backup, and the connector would be deleted with the plan's offsets left behind.
+func TestRollbackPutsBackWhatWasWrittenThoughItDoesNotShow(t *testing.T) {
+	p := plan(t, offsetmap.SourceOffset{})
+	w := world(t, p)
+	history(&w, func(h *History) { h.Written = true })
+	d := Next(Rollback, p, w)
+	act(t, d, Write)
+	if len(d.Writes) != 2 { // orders-1 is cleared by the plan too
+		t.Errorf("%v is put back, want the two that the plan set", d.Writes)
+	}
+	history(&w, func(h *History) { h.Written = false })
+	act(t, Next(Rollback, p, w), Delete)
+}
+
 func TestUnknownGoal(t *testing.T) {
 	p := plan(t, offsetmap.SourceOffset{})
 	refuse(t, Next("launch", p, world(t, p)), Blocked, "engine/goal")

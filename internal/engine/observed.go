@@ -68,6 +68,9 @@ type Stored struct {
 // for it since.
 type History struct {
 	Planned bool // the plan was made with this journal
+	// Written: an apply of the plan was sent, or was about to be, and no restore
+	// since is known to be done.
+	Written bool
 	Created bool // this migration created the connector, and no other plan has used it
 	// StartEnds are the target's ends as recorded before the first resume; nil
 	// when no start was recorded.

@@ -68,7 +68,13 @@ func (d *decider) beforeStart(c Connector, h History) Decision {
 		return Decision{Act: AwaitTasks}
 	}
 	var writes []Change
-	for _, r := range diff.Only(offsetmap.AsPlanned) {
+	back := []offsetmap.Standing{offsetmap.AsPlanned}
+	if h.Written {
+		// A worker's answer may be older than the write. What was written is put
+		// back once, whatever shows: the offsets outlive the connector.
+		back = append(back, offsetmap.AsBackup)
+	}
+	for _, r := range diff.Only(back...) {
 		if r.Planned != r.Backup {
 			writes = append(writes, Change{r.TopicPartition, r.Backup.Restore()})
 		}
