@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		return 0
 	}
 	if !a.reached {
-		err = &usageError{err}
+		err = &usageError{err: err}
 	}
 	name := ""
 	if cmd != nil && cmd != root {

@@ -17,13 +17,17 @@ import (
 // exitUsage is the one exit status that is not the library's matter.
 const exitUsage = 2
 
-// usageError says that a command or migration.yaml is not as it must be.
-type usageError struct{ err error }
+// usageError says that a command or, where inFile is set, migration.yaml is not
+// as it must be.
+type usageError struct {
+	err    error
+	inFile bool
+}
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error { return &usageError{err: fmt.Errorf(format, args...)} }
 
 // blockedError says that a step waits for something else, such as an earlier
 // step or a person's choice, and what to run then.
@@ -58,19 +62,10 @@ func exitStatus(err error) int {
 	}
 }
 
-// report writes an error for a person: what happened, how to mend it, and the
-// exact next command.
+// report writes an error for a person: what happened and how to mend it, which
+// the library's findings say, and the exact next command.
 func (a *app) report(w io.Writer, command string, err error) {
 	fmt.Fprintf(w, "runbook: %v\n", err)
-	if blocked, ok := errors.AsType[*offsetmap.BlockedError](err); ok {
-		told := map[string]bool{}
-		for _, f := range blocked.Findings {
-			if check, known := preflight.Explain(f.Check); known && check.Remedy != "" && !told[f.Check] {
-				told[f.Check] = true
-				fmt.Fprintf(w, "  to mend %s: %s\n", f.Check, check.Remedy)
-			}
-		}
-	}
 	if hint := a.hint(command, err); hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", hint)
 	}
@@ -86,6 +81,8 @@ func (a *app) hint(command string, err error) string {
 	switch {
 	case errors.As(err, &hinted):
 		return a.command(hinted.next...)
+	case errors.As(err, &usage) && usage.inFile:
+		return a.command(command) + ", once the file is mended; migration.sample.yaml says what each field means"
 	case errors.As(err, &usage):
 		return strings.TrimSpace("runbook "+command) + " --help"
 	case errors.As(err, &waits):
@@ -94,9 +91,15 @@ func (a *app) hint(command string, err error) string {
 		}
 		return a.command(waits.next...)
 	case errors.Is(err, flinkstate.ErrSelector):
-		return `set positions.operator in migration.yaml, or try runbook offsets --savepoint DIR --operator ID`
+		if a.file == "" {
+			return "the same command with --operator and one of these"
+		}
+		return a.command("offsets") + ", which shows what each source has read; then set positions.operator"
 	case errors.Is(err, flinkstate.ErrMissingFiles):
-		return "runbook offsets --savepoint DIR --path-map FROM=TO, with what is offered above if that is the right file; then positions.pathMap in migration.yaml"
+		if a.file == "" {
+			return "the same command with --path-map FROM=TO, after you have made sure that the files there are the right ones"
+		}
+		return a.command(command) + ", once positions.pathMap says where the files are now"
 	case errors.Is(err, flinkmm2.ErrProofFailed):
 		return a.command("rollback")
 	case errors.Is(err, flinkmm2.ErrNoProgress):

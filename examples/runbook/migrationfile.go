@@ -101,7 +101,7 @@ func inFile(path string, err error) error {
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		lines = append(lines, path+": "+line)
 	}
-	return &usageError{errors.New(strings.Join(lines, "\n  "))}
+	return &usageError{err: errors.New(strings.Join(lines, "\n  ")), inFile: true}
 }
 
 // resolve makes the paths of the file absolute: they are relative to its folder.

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/connectrest/connecttest"
 )
 
 var update = flag.Bool("update", false, "write the outputs that the scripts compare with into them")
@@ -39,13 +40,21 @@ func TestMain(m *testing.M) {
 //	expire TOPIC-N OFFSET        retention takes the source's records before OFFSET
 //	recreate TOPIC PARTITIONS    the source's topic is deleted and made again
 //	connector NAME ACTS STATE    PUT /connectors/NAME/ACT, past the program
+//	fault drop|fail TOPIC-N OFFSET  what the worker does when it comes to that record
+//	config NAME KEY VALUE        sets a key of the connector's config, past the program
+//	commit GROUP TOPIC-N OFFSET  a consumer group's offset, on the source
 //	fill FILE...                 puts the values of $NAMES into a file
-//	edit FILE OLD NEW            replaces a text that must be there
+//	edit FILE OLD NEW            replaces a text that must be there; \n in NEW ends a line
 //	[!] runbook ARGS...          runs the program; $DIGEST is the last plan's that it printed
+//	runbook ? ARGS...            runs it where success depends on who is faster
 //	status N                     the exit status that it ended with
 //	writes N                     it has sent so many requests that write, since the last writes
 func TestScripts(t *testing.T) {
 	fixtures, err := filepath.Abs("../../flinkstate/testdata/savepoints")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,15 +65,30 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("FIXTURES", fixtures)
+			e.Setenv("TESTDATA", own)
 			e.Values[key] = &story{}
-			return nil
+			return usualMigration(e, own)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"stage": startStage, "topic": topicCommand, "copied": copiedCommand, "produce": produceCommand, "expire": expireCommand,
-			"recreate": recreateCommand, "connector": connectorCommand, "fill": fillCommand, "edit": editCommand,
+			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "fault": faultCommand, "fill": fillCommand, "edit": editCommand,
 			"runbook": runbookCommand, "status": statusCommand, "writes": writesCommand,
 		},
 	})
+}
+
+// usualMigration puts the migration that most scripts start from into the folder
+// of one that has none of its own.
+func usualMigration(e *testscript.Env, from string) error {
+	to := filepath.Join(e.WorkDir, "migration.yaml")
+	if _, err := os.Stat(to); err == nil {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(from, "migration.yaml"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o600)
 }
 
 type storyKey struct{}
@@ -178,6 +202,27 @@ func connectorCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(stageOf(ts).set(ctx, args[0], args[1], connectrest.State(args[2])))
 }
 
+func configCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 3, "config NAME KEY VALUE")
+	ctx, cancel := within()
+	defer cancel()
+	ts.Check(stageOf(ts).configure(ctx, args[0], args[1], args[2]))
+}
+
+func faultCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 3, "fault drop|fail TOPIC-PARTITION OFFSET")
+	topic, p := partition(ts, args[1])
+	ts.Check(stageOf(ts).inject(args[0], connecttest.Record{Topic: topic, Partition: p, Offset: int64(number(ts, args[2]))}))
+}
+
+func commitCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 3, "commit GROUP TOPIC-PARTITION OFFSET")
+	topic, p := partition(ts, args[1])
+	ctx, cancel := within()
+	defer cancel()
+	ts.Check(stageOf(ts).source.commit(ctx, args[0], topic, p, int64(number(ts, args[2]))))
+}
+
 func fillCommand(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) > 0, "fill FILE...")
 	for _, name := range args {
@@ -192,12 +237,16 @@ func editCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if !strings.Contains(before, args[1]) {
 		ts.Fatalf("%s does not contain %q:\n%s", args[0], args[1], before)
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(before, args[1], args[2], 1)), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(before, args[1], strings.ReplaceAll(args[2], `\n`, "\n"), 1)), 0o600))
 }
 
 // runbookCommand runs the program as a process of its own, in the script's
 // folder. What differs from run to run is replaced in its output.
 func runbookCommand(ts *testscript.TestScript, neg bool, args []string) {
+	either := len(args) > 0 && args[0] == "?"
+	if either {
+		args = args[1:]
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	path, err := lookPath(ts, theProgram)
@@ -221,6 +270,7 @@ func runbookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprint(ts.Stderr(), settled(ts, errs.String()))
 	ts.Logf("[exit status %d]", status)
 	switch {
+	case either:
 	case neg && status == 0:
 		ts.Fatalf("runbook %s: unexpected success", strings.Join(args, " "))
 	case !neg && status != 0:
@@ -257,7 +307,7 @@ func settled(ts *testscript.TestScript, text string) string {
 	for _, v := range varying {
 		text = v.form.ReplaceAllString(text, v.with)
 	}
-	for _, name := range []string{"FIXTURES", "WORK"} {
+	for _, name := range []string{"FIXTURES", "TESTDATA", "WORK"} {
 		text = strings.ReplaceAll(text, ts.Getenv(name), "$"+name)
 	}
 	if by := osUser(); by != "" {

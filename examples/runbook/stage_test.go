@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -51,9 +54,9 @@ func newSide(id string) (*side, error) {
 	return s, nil
 }
 
-func (s *side) close() {
-	s.client.Close()
-	s.Close()
+func (c *side) close() {
+	c.client.Close()
+	c.Close()
 }
 
 // newStage starts a stage whose worker belongs to the target, or to the source
@@ -99,6 +102,19 @@ func (s *stage) close() {
 	s.source.close()
 }
 
+// inject lets one record go wrong on its way.
+func (s *stage) inject(fault string, r connecttest.Record) error {
+	switch fault {
+	case "drop":
+		s.worker.Inject(connecttest.DropRecord{Record: r})
+	case "fail":
+		s.worker.Inject(connecttest.FailTask{Record: r})
+	default:
+		return fmt.Errorf("no fault %q", fault)
+	}
+	return nil
+}
+
 // written returns the requests that change something since it was asked before.
 func (s *stage) written() []string {
 	s.mu.Lock()
@@ -126,6 +142,7 @@ func (s *stage) recreateTopic(ctx context.Context, topic string, partitions int3
 	if err := errors.Join(err, gone.Error()); err != nil {
 		return err
 	}
+	s.source.client.PurgeTopicsFromClient(topic) // it writes by topic id
 	r, err := s.source.admin.CreateTopics(ctx, partitions, 1, nil, topic)
 	return errors.Join(err, r.Error())
 }
@@ -139,6 +156,13 @@ func (c *side) produce(ctx context.Context, topic string, partition int32, from,
 		})
 	}
 	return c.client.ProduceSync(ctx, batch...).FirstErr()
+}
+
+// commit commits an offset of a consumer group.
+func (c *side) commit(ctx context.Context, group, topic string, partition int32, at int64) error {
+	var offsets kadm.Offsets
+	offsets.AddOffset(topic, partition, at, -1)
+	return c.admin.CommitAllOffsets(ctx, group, offsets)
 }
 
 func (c *side) end(ctx context.Context, topic string, partition int32) (int, error) {
@@ -161,21 +185,48 @@ func (s *stage) expire(ctx context.Context, topic string, partition int32, befor
 	return errors.Join(err, r.Error())
 }
 
+// configure sets one key of the connector's config, past the proxy.
+func (s *stage) configure(ctx context.Context, connector, key, value string) error {
+	client, err := connectrest.New(s.worker.URL)
+	if err != nil {
+		return err
+	}
+	config, err := client.Config(ctx, connector)
+	if err != nil {
+		return err
+	}
+	config[key] = value
+	body, err := json.Marshal(config)
+	if err != nil {
+		return err
+	}
+	return s.put(ctx, connector, "config", body)
+}
+
+func (s *stage) put(ctx context.Context, connector, path string, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, s.worker.URL+"/connectors/"+connector+"/"+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		text, _ := io.ReadAll(resp.Body)
+		return fmt.Errorf("%s: %s: %s", req.URL, resp.Status, text)
+	}
+	return nil
+}
+
 // set asks the worker for a state of the connector, past the proxy, and waits
 // until it shows.
 func (s *stage) set(ctx context.Context, connector, act string, want connectrest.State) error {
-	for _, path := range strings.Split(act, ",") {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPut, s.worker.URL+"/connectors/"+connector+"/"+path, http.NoBody)
-		if err != nil {
+	for path := range strings.SplitSeq(act, ",") {
+		if err := s.put(ctx, connector, path, nil); err != nil {
 			return err
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return err
-		}
-		resp.Body.Close()
-		if resp.StatusCode >= 300 {
-			return fmt.Errorf("%s: %s", req.URL, resp.Status)
 		}
 	}
 	client, err := connectrest.New(s.worker.URL)
