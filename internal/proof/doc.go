@@ -44,6 +44,7 @@
 // It does not know the plan, judge the connector, or say why a record is
 // missing. It remembers 41 bytes for each source record from C on until the
 // partition is decided, so a window of 10^8 records needs 4 GB; it does not
-// resume, and does not follow a topic for days. Reports hold offsets and keyed
-// digests, and nothing of what records contain.
+// resume, and does not follow a topic for days. Reports hold offsets and
+// digests, whose seeds are drawn anew by each run, and nothing of what records
+// contain.
 package proof

@@ -214,3 +214,13 @@ func TestTheOutcomeOfARun(t *testing.T) {
 		})
 	}
 }
+
+func TestEndsOfBeforeAreForgotten(t *testing.T) {
+	p, o := alone(t, sourceFrom, sourceFrom+2)
+	r := &runner{Options: o, parts: []*partition{p}}
+	r.ranges[targetSide] = map[offsetmap.TopicPartition]offsetmap.Range{p.Target: logRange(0, targetFrom)}
+	r.measure(t.Context()) // asks nobody while the source is read
+	if len(r.ranges[targetSide]) != 0 {
+		t.Error("a partition could be decided by ends that were measured before it was complete")
+	}
+}
