@@ -64,12 +64,9 @@ func TestConformance(t *testing.T) {
 
 func conform(t *testing.T, s *stage) {
 	for _, c := range conformanceCases() {
-		t.Run(c.name, func(t *testing.T) {
-			if !s.atLeast(c.since) {
-				t.Skipf("from %s on", c.since)
-			}
-			c.run(t, s)
-		})
+		if s.atLeast(c.since) {
+			t.Run(c.name, func(t *testing.T) { c.run(t, s) })
+		}
 	}
 }
 

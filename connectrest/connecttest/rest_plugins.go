@@ -31,7 +31,11 @@ func (w *Worker) listPlugins(r *request) (answer, *restError) {
 			plugins = append(plugins, pluginInfo{class, "converter", w.opts.shownVersion})
 		}
 		for _, class := range []string{byteArrayConverter, jsonConverter, simpleHeaderConverter} {
-			plugins = append(plugins, pluginInfo{class, "header_converter", w.opts.shownVersion})
+			kind := "header_converter"
+			if class != simpleHeaderConverter && !w.opts.version.tellsHeaderConverters() {
+				kind = "converter"
+			}
+			plugins = append(plugins, pluginInfo{class, kind, w.opts.shownVersion})
 		}
 	}
 	return jsonAnswer(http.StatusOK, plugins), nil

@@ -88,6 +88,10 @@ func (v version) strictPaths() bool { return v.atLeast(4, 0, 0) }
 // out; later only MirrorMaker's own are.
 func (v version) neverCopiesInternal() bool { return !v.atLeast(4, 0, 0) }
 
+// tellsHeaderConverters: a class that converts headers and data is listed as both
+// kinds; before, twice as a converter.
+func (v version) tellsHeaderConverters() bool { return v.atLeast(3, 6, 0) }
+
 // checksConverters: validation reads the settings of the converters too.
 func (v version) checksConverters() bool { return v.atLeast(3, 8, 0) }
 
