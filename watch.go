@@ -18,6 +18,11 @@ import (
 type WatchOptions struct {
 	// Within bounds the whole watch. By default, ten minutes.
 	Within time.Duration
+	// Quiet ends the watch before Within when nothing has come to the target for
+	// so long, in any partition. A worker that was lost is replaced only after
+	// scheduled.rebalance.max.delay.ms, five minutes by default.
+	// By default, Within decides alone.
+	Quiet time.Duration
 	// Progress is called about once a second, from one goroutine. By default, not
 	// at all.
 	Progress func(WatchProgress)
@@ -75,6 +80,7 @@ func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOpti
 		Target:     proof.Cluster{Options: m.cfg.Target.Options, Isolation: offsetmap.ReadCommitted, Admin: m.cfg.Target.Admin},
 		Partitions: partitions,
 		Bound:      within,
+		Quiet:      max(0, o.Quiet),
 	}
 	if o.Progress != nil {
 		options.Progress = func(p proof.Progress) {
