@@ -118,10 +118,13 @@ func (a *app) hint(command string, err error) string {
 				return a.command("create")
 			}
 		}
+		if command == "rollback" {
+			return a.command(command) + ", after mending, or accepting in the migration file, what can be"
+		}
 		if _, known := preflight.Explain(blocked.Findings[0].Check); known {
 			return "runbook explain " + blocked.Findings[0].Check
 		}
-		return ""
+		return a.command(command) + ", once that is mended"
 	case errors.As(err, &refused):
 		return a.refusalHint(command, refused)
 	case errors.Is(err, fs.ErrPermission):

@@ -66,20 +66,21 @@ func rollbackTable(w io.Writer, plan *offsetmap.Plan, back *flinkmm2.RolledBack)
 	}
 	fmt.Fprintf(w, "connector %s is STOPPED and stays; Flink goes on at C'\n\n", name)
 	line(w, "PARTITION", "C'", "COPIED SINCE C", "LOST")
-	var copied int64
+	var copied, lost int64
 	for _, r := range back.Boundary.Partitions {
 		copied += r.Copied
+		lost += r.Lost
 		line(w, r.TopicPartition, r.Next, r.Copied, r.Lost)
 	}
 	fmt.Fprintf(w, `
 in Flink, one of the two:
   - start the job without a savepoint, with these offsets as its starting
-    offsets (OffsetsInitializer.offsets): nothing is lost, and what the last
-    flush of Connect did not tell may be repeated
+    offsets (OffsetsInitializer.offsets): %s, and what
+    the last flush of Connect did not tell may be repeated
   - restore its savepoint, %s: all that was
     copied since C, %d offsets, is repeated
 restored state wins over starting offsets: never do both
-`, savepointOf(plan), copied)
+`, lostText(lost), savepointOf(plan), copied)
 }
 
 func savepointOf(plan *offsetmap.Plan) string {
@@ -87,4 +88,11 @@ func savepointOf(plan *offsetmap.Plan) string {
 		return "the one it was stopped with"
 	}
 	return strings.TrimSuffix(plan.Body.Savepoint.Location, "/_metadata")
+}
+
+func lostText(lost int64) string {
+	if lost == 0 {
+		return "nothing is lost"
+	}
+	return fmt.Sprintf("%d offsets are lost, as accepted", lost)
 }
