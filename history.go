@@ -2,6 +2,7 @@ package flinkmm2
 
 import (
 	"context"
+	"slices"
 
 	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -20,14 +21,16 @@ const (
 	actRollback = "rollback"
 )
 
-// history sums up what the journal holds of a plan.
-func (m *Migration) history(ctx context.Context, digest string, halted bool) offsetmap.Fact[engine.History] {
+// history sums up what the journal holds of a plan, and how many entries that
+// was.
+func (m *Migration) history(ctx context.Context, digest string, halted bool) (offsetmap.Fact[engine.History], int) {
 	entries, err := m.cfg.Journal.Read(ctx)
 	if err != nil {
-		return offsetmap.NotKnown[engine.History](err)
+		return offsetmap.NotKnown[engine.History](err), 0
 	}
 	h := engine.History{StoppedNow: halted}
-	begun := false // a resume that the journal does not see the end of
+	var others rivals
+	begun := 0 // resumes that the journal does not see the end of
 	created, used := false, false
 	for _, e := range entries {
 		if e.Connector != m.cfg.Connector {
@@ -40,21 +43,16 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) off
 			created = false
 		}
 		if e.Plan != digest {
-			switch {
-			case e.Plan == "":
-			case e.Act == actStart, e.Act == actResume:
-				h.Other, used = e.Plan, true
-			case e.Act == actWrite:
-				used = true
-			case e.Act == actRollback && e.Phase == PhaseDone && e.Plan == h.Other:
-				h.Other = ""
+			if e.Plan != "" {
+				others.see(e)
 			}
+			used = used || e.Plan != "" && (e.Act == actStart || e.Act == actResume || e.Act == actWrite)
 			continue
 		}
 		switch e.Act {
 		case actPlan:
 			h.Planned = true
-			h.Other = "" // what was started before this plan was made is no news to it
+			others = rivals{} // what was done before this plan was made is no news to it
 		case actWrite:
 			h.Written = true
 		case actRestore:
@@ -64,7 +62,11 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) off
 				h.StartEnds = endsOf(e.Ends)
 			}
 		case actResume:
-			begun = e.Phase == PhaseBegin
+			if e.Phase == PhaseBegin {
+				begun++
+			} else {
+				begun--
+			}
 			h.Resumed = h.Resumed || e.Phase == PhaseDone || e.Phase == PhaseUnknown
 		case actStop:
 			h.Stopped = true
@@ -75,8 +77,59 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) off
 		}
 	}
 	h.Created = created && !used
-	h.Resumed = h.Resumed || begun
-	return offsetmap.Known(h)
+	h.Resumed = h.Resumed || begun > 0
+	h.Other, h.Writing = others.resumes.last(), others.writes.last()
+	return offsetmap.Known(h), len(entries)
+}
+
+// rivals is what other plans did on the connector.
+type rivals struct {
+	resumes openActs // never closed by their end: what was resumed ran
+	writes  openActs
+}
+
+func (r *rivals) see(e Entry) {
+	switch e.Act {
+	case actResume:
+		r.resumes.see(e)
+	case actWrite, actRestore:
+		r.writes.see(e)
+		if e.Phase == PhaseDone { // all that the plan writes was read back
+			r.writes.close(e.Plan)
+		}
+	case actRollback:
+		if e.Phase == PhaseDone {
+			r.resumes.close(e.Plan)
+			r.writes.close(e.Plan)
+		}
+	}
+}
+
+// openActs are plans whose acts were sent or may be yet, in the order in which
+// they were begun. Several programs may have begun the same one.
+type openActs []string
+
+func (o *openActs) see(e Entry) {
+	switch e.Phase {
+	case PhaseBegin:
+		*o = append(*o, e.Plan)
+	case PhaseFailed: // one of them was not sent
+		if i := slices.Index(*o, e.Plan); i >= 0 {
+			*o = slices.Delete(*o, i, i+1)
+		}
+	}
+}
+
+func (o *openActs) close(plan string) {
+	*o = slices.DeleteFunc(*o, func(p string) bool { return p == plan })
+}
+
+// last is empty when there is none.
+func (o openActs) last() string {
+	if len(o) == 0 {
+		return ""
+	}
+	return o[len(o)-1]
 }
 
 func endsOf(list []PartitionEnd) endsByPartition {

@@ -152,19 +152,42 @@ func osUser() string {
 
 // journal appends an entry with what all entries have.
 func (m *Migration) journal(ctx context.Context, e Entry) error {
-	e.At, e.Connector, e.By = m.now().UTC(), m.cfg.Connector, m.by
-	return m.cfg.Journal.Append(ctx, e)
+	return m.cfg.Journal.Append(ctx, m.stamp(e))
 }
+
+func (m *Migration) stamp(e Entry) Entry {
+	e.At, e.Connector, e.By = m.now().UTC(), m.cfg.Connector, m.by
+	return e
+}
+
+// errOvertaken says that somebody else wrote to the journal between the look
+// that an act was decided from and the act, which was therefore not done.
+var errOvertaken = errors.New("somebody else acts on the connector at the same time")
 
 // act writes the intent e to the journal, does the act, and writes how it ended.
 // An act whose outcome is unknown stays in the journal as that.
 func (m *Migration) act(ctx context.Context, e Entry, do func(context.Context) error) error {
+	return m.actAfter(ctx, -1, e, do)
+}
+
+// actAfter is act for what was decided when the journal had so many entries. Of
+// several that decide at once, the one whose intent is written first acts.
+func (m *Migration) actAfter(ctx context.Context, entries int, e Entry, do func(context.Context) error) error {
 	e.Phase = PhaseBegin
-	if err := m.journal(ctx, e); err != nil {
+	begin := m.stamp(e)
+	// Asked before as well, so that those who come too late write nothing, by which
+	// they would overtake others.
+	if err := m.notOvertaken(ctx, entries, begin); err != nil {
 		return err
 	}
-	m.log.InfoContext(ctx, "act", "name", e.Act, "connector", m.cfg.Connector, "plan", e.Plan, "detail", e.Detail)
-	err := do(ctx)
+	if err := m.cfg.Journal.Append(ctx, begin); err != nil {
+		return err
+	}
+	err := m.notOvertaken(ctx, entries, begin)
+	if err == nil {
+		m.log.InfoContext(ctx, "act", "name", e.Act, "connector", m.cfg.Connector, "plan", e.Plan, "detail", e.Detail)
+		err = do(ctx)
+	}
 	e.Phase = PhaseDone
 	if err != nil {
 		e.Phase, e.Detail = PhaseFailed, err.Error()
@@ -174,6 +197,27 @@ func (m *Migration) act(ctx context.Context, e Entry, do func(context.Context) e
 	}
 	// The outcome is written even when the caller has given up: it happened.
 	return errors.Join(err, m.journal(context.WithoutCancel(ctx), e))
+}
+
+// notOvertaken holds that nothing was written to the journal since it had so
+// many entries, or the intent first.
+func (m *Migration) notOvertaken(ctx context.Context, entries int, intent Entry) error {
+	if entries < 0 {
+		return nil
+	}
+	all, err := m.cfg.Journal.Read(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range all[min(entries, len(all)):] {
+		switch {
+		case e.Act == intent.Act && e.Plan == intent.Plan && e.By == intent.By && e.Phase == intent.Phase && e.At.Equal(intent.At):
+			return nil
+		case e.Connector == intent.Connector && e.Phase != PhaseFailed && e.Act != actPlan:
+			return errOvertaken
+		}
+	}
+	return nil
 }
 
 func unclear(err error) bool {

@@ -34,6 +34,7 @@ type observer struct {
 	plan *offsetmap.Plan
 
 	stopped time.Time // since when the connector is seen STOPPED; zero when it is not
+	entries int       // of the journal, at the last look
 	halted  bool      // a stop was sent on the way to this goal, and the worker took it
 	since   time.Time
 	stored  offsetsByPartition
@@ -47,6 +48,9 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 	for _, r := range o.plan.Body.Rows {
 		targetOf[r.Topic] = r.TargetTopic
 	}
+	// Read before everything else: what is written to it later makes the rest old.
+	var history offsetmap.Fact[engine.History]
+	history, o.entries = o.m.history(ctx, o.plan.Digest, o.halted)
 	facts := o.m.probe(slices.Sorted(maps.Keys(targetOf))).Observe(ctx)
 	clusterID := func(c preflight.Cluster) (string, error) { return c.ClusterID, nil }
 	seen := engine.Observed{
@@ -67,12 +71,12 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 		Stored: mapFact(facts.Stored, func(all []connectrest.Offset) (engine.Stored, error) {
 			return mirrorOffsets(o.plan.Body.Connector.SourceAlias, all)
 		}),
-		Active:  facts.Active,
-		History: o.m.history(ctx, o.plan.Digest, o.halted),
+		Active: facts.Active,
 		Measured: mapFact(facts.Source, func(preflight.Cluster) (measuredByPartition, error) {
 			return facts.Measured(func(topic string) string { return targetOf[topic] })
 		}),
 	}
+	seen.History = history
 	seen.Settled = o.settled(seen)
 	seen.StoodStill = o.stoodStill(seen)
 	return seen

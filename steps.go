@@ -65,7 +65,9 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 				return r, fmt.Errorf("%s: %w", goal, err)
 			}
 			r.begun = true
+			continue // whoever starts at the same time either sees this, or is seen now
 		}
+		acts, written := r.acts, r.written
 		if changes(d.Act) {
 			r.acts = append(r.acts, string(d.Act))
 		}
@@ -81,24 +83,26 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 		case engine.Settle:
 			err = m.sleep(ctx, m.flushTimeout+time.Second)
 		case engine.Write:
-			err = m.write(ctx, goal, plan, r.seen, d.Writes)
+			err = m.write(ctx, goal, plan, o, r.seen, d.Writes)
 			r.written = append(r.written, d.Writes...)
 		case engine.RecordStart:
 			err = m.recordStart(ctx, plan, r.seen, approvedBy)
 		case engine.Resume:
 			// The end of the way, whatever came of it: to look again and find the
 			// connector still STOPPED would mean to resume it twice.
-			if err := m.resume(ctx, plan, approvedBy); err != nil {
-				return r, fmt.Errorf("%s: %w", goal, err)
+			if err = m.resume(ctx, plan, o, approvedBy); err == nil {
+				return r, nil
 			}
-			return r, nil
 		case engine.Stop:
-			err = m.act(ctx, Entry{Act: actStop, Plan: plan.Digest}, func(ctx context.Context) error { return m.cfg.Connect.Stop(ctx, m.cfg.Connector) })
+			err = m.actAfter(ctx, o.entries, Entry{Act: actStop, Plan: plan.Digest}, func(ctx context.Context) error { return m.cfg.Connect.Stop(ctx, m.cfg.Connector) })
 			o.halted, o.stored = err == nil, nil // what stood still before the stop says nothing
 		case engine.Delete:
-			err = m.act(ctx, Entry{Act: actDelete, Plan: plan.Digest}, func(ctx context.Context) error { return m.cfg.Connect.Delete(ctx, m.cfg.Connector) })
+			err = m.actAfter(ctx, o.entries, Entry{Act: actDelete, Plan: plan.Digest}, func(ctx context.Context) error { return m.cfg.Connect.Delete(ctx, m.cfg.Connector) })
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errOvertaken):
+			r.acts, r.written = acts, written // it was not done
+		case err != nil:
 			return r, fmt.Errorf("%s: %w", goal, err)
 		}
 	}
@@ -114,7 +118,7 @@ func (m *Migration) awaitStopped(ctx context.Context) error {
 
 // write alters the stored offsets, part by part, and reads everything back
 // before it says that they are written.
-func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, seen engine.Observed, changes []engine.Change) error {
+func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, o *observer, seen engine.Observed, changes []engine.Change) error {
 	name := actWrite
 	if goal == engine.Rollback {
 		name = actRestore
@@ -129,7 +133,7 @@ func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap
 		}
 	}
 	alias := plan.Body.Connector.SourceAlias
-	return m.act(ctx, Entry{Act: name, Plan: plan.Digest, Detail: fmt.Sprintf("%d partitions", len(changes))}, func(ctx context.Context) error {
+	return m.actAfter(ctx, o.entries, Entry{Act: name, Plan: plan.Digest, Detail: fmt.Sprintf("%d partitions", len(changes))}, func(ctx context.Context) error {
 		for len(changes) > 0 {
 			n := min(len(changes), maxWrites)
 			part := make(map[offsetmap.TopicPartition]offsetmap.Write, n)
@@ -180,6 +184,6 @@ func (m *Migration) recordStart(ctx context.Context, plan *offsetmap.Plan, seen 
 	return m.journal(ctx, Entry{Act: actStart, Phase: PhaseDone, Plan: plan.Digest, Approved: approvedBy, Ends: ends})
 }
 
-func (m *Migration) resume(ctx context.Context, plan *offsetmap.Plan, approvedBy string) error {
-	return m.act(ctx, Entry{Act: actResume, Plan: plan.Digest, Approved: approvedBy}, func(ctx context.Context) error { return m.cfg.Connect.Resume(ctx, m.cfg.Connector) })
+func (m *Migration) resume(ctx context.Context, plan *offsetmap.Plan, o *observer, approvedBy string) error {
+	return m.actAfter(ctx, o.entries, Entry{Act: actResume, Plan: plan.Digest, Approved: approvedBy}, func(ctx context.Context) error { return m.cfg.Connect.Resume(ctx, m.cfg.Connector) })
 }

@@ -53,7 +53,7 @@ func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOpti
 	if err := plan.Check(); err != nil {
 		return nil, fmt.Errorf("watch: %w", err)
 	}
-	read := m.history(ctx, plan.Digest, false)
+	read, _ := m.history(ctx, plan.Digest, false)
 	h, ok := read.Get()
 	switch {
 	case !ok:

@@ -20,6 +20,9 @@ func (d *decider) apply(goal Goal) Decision {
 	case h.StartEnds != nil || h.Resumed:
 		d.find(Moved, "journal/started", "", "the plan was started; applying it again would turn the clock back")
 	}
+	if journal {
+		d.alone(h)
+	}
 	d.clusters()
 	d.versions()
 	d.config()

@@ -79,6 +79,18 @@ func known[T any](d *decider, f offsetmap.Fact[T], check, what string) (T, bool)
 	return v, ok
 }
 
+// alone demands that no other plan is at work on the connector. With that, and
+// with an act only begun where nothing was written to the journal since it was
+// decided, two plans that share a journal exclude each other.
+func (d *decider) alone(h History) {
+	if h.Other != "" {
+		d.find(Moved, "journal/other-plan", "", "plan %s was started on the connector since this one was made", h.Other)
+	}
+	if h.Writing != "" {
+		d.find(Moved, "journal/other-plan", "", "a write of plan %s was begun and its end is not known, so it may still arrive: apply that plan again, roll it back, or make a new one", h.Writing)
+	}
+}
+
 func (d *decider) expiry() {
 	if err := d.plan.CheckExpiry(d.seen.Now); err != nil {
 		d.find(Moved, "plan/expired", "", "%v", err)

@@ -82,9 +82,12 @@ type History struct {
 	// StoppedNow says that the caller, on its way to this goal, has sent a stop
 	// that the worker took. A resume that was still on its way is overruled by it.
 	StoppedNow bool
-	// Other is the digest of another plan that was started on the connector and
-	// not rolled back; empty when there is none.
+	// Other is the digest of another plan that was started on the connector since
+	// this one was made, and not rolled back; empty when there is none.
 	Other string
+	// Writing is the digest of another plan whose write of offsets was begun since
+	// this one was made, and may still be on its way; empty when there is none.
+	Writing string
 }
 
 // Act is one thing to do.

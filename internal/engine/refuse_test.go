@@ -209,3 +209,33 @@ func TestOtherWritersNeedAnAcceptance(t *testing.T) {
 		})
 	}
 }
+
+// Two plans of one connector exclude each other, also where everything else
+// equals both.
+func TestAnotherPlanAtWork(t *testing.T) {
+	for name, change := range map[string]func(h *History){
+		"started": func(h *History) { h.Other = "sha256:other" },
+		"writing": func(h *History) { h.Writing = "sha256:other" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := plan(t, offsetmap.SourceOffset{})
+			w := world(t, p)
+			history(&w, change)
+			refuse(t, Next(Apply, p, w), Moved, "journal/other-plan")
+			w = applied(t, p)
+			history(&w, change)
+			refuse(t, Next(Start, p, w), Moved, "journal/other-plan")
+		})
+	}
+}
+
+// That the connector runs is the doing of the plan that was started last.
+func TestStartedByAnotherPlan(t *testing.T) {
+	p := plan(t, offsetmap.SourceOffset{})
+	w := applied(t, p)
+	history(&w, func(h *History) { h.StartEnds, h.Resumed, h.Writing = ends(t, p), true, "sha256:other" })
+	w.Connector = offsetmap.Known(Connector{State: "RUNNING", Tasks: 2})
+	act(t, Next(Start, p, w), Done)
+	history(&w, func(h *History) { h.Other = "sha256:other" })
+	refuse(t, Next(Start, p, w), Moved, "connector/state", "journal/other-plan")
+}

@@ -14,13 +14,16 @@ func (d *decider) start() Decision {
 		d.find(Moved, "journal/rolled-back", "", "the plan was rolled back; going forward again needs a new plan")
 		return d.refusal()
 	}
-	if c, ok := d.seen.Connector.Get(); ok && journal && h.Resumed && h.StartEnds != nil {
+	if c, ok := d.seen.Connector.Get(); ok && journal && h.Other == "" && h.Resumed && h.StartEnds != nil {
 		switch {
 		case c.State == "RUNNING":
 			return Decision{Act: Done}
 		case c.State == "STOPPED" && !d.seen.StoodStill:
 			return Decision{Act: AwaitResume}
 		}
+	}
+	if journal {
+		d.alone(h)
 	}
 	d.expiry()
 	d.clusters()
