@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"time"
 
@@ -54,7 +55,8 @@ func (a *app) open() (*session, error) {
 	if n := len(m.Connect.URLs); n > 1 {
 		a.note("connect.urls names %d workers; the first one is asked: they answer for the same Connect cluster", n)
 	}
-	connect, err := connectrest.New(m.Connect.URLs[0], connectrest.WithUserAgent("flinkmm2-runbook"))
+	connect, err := connectrest.New(m.Connect.URLs[0], connectrest.WithUserAgent("flinkmm2-runbook"),
+		connectrest.WithLogger(slog.New(newPatience(a.errs, time.Now))))
 	if err != nil {
 		s.close()
 		return nil, fmt.Errorf("connect.urls[0]: %w", err)

@@ -51,7 +51,7 @@ func (m *migration) check() error {
 	p.require("state.dir", m.State.Dir, "the folder for journal, plan and proof, such as state")
 	for i, a := range m.Accept {
 		field := fmt.Sprintf("accept[%d]", i)
-		if _, known := preflight.Explain(a.Check); !known && !ofRollback(a) && a.Check != otherWriters {
+		if _, known := preflight.Explain(a.Check); !known {
 			p.add(field+".check", "there is no check %q; runbook explain lists them", a.Check)
 		}
 		p.require(field+".reason", a.Reason, "why the finding may pass")
@@ -63,10 +63,6 @@ func (m *migration) check() error {
 // ofRollback reports whether an acceptance is about the way back. Those of the
 // way forward say nothing of it, so the two kinds have checks of their own.
 func ofRollback(a offsetmap.Acceptance) bool { return strings.HasPrefix(a.Check, "rollback/") }
-
-// otherWriters lets the target's ends move between plan and start. It is no
-// check of preflight, since nothing has moved yet when a plan is made.
-const otherWriters = "target/ends-moved"
 
 func (p *problems) bootstrap(field string, servers []string) {
 	if len(servers) == 0 {

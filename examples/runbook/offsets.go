@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -78,6 +79,10 @@ func (a *app) offsets(ctx context.Context, o offsetsFlags) error {
 			return err
 		}
 		if o.group != "" {
+			var p problems
+			if p.bootstrap("--bootstrap", o.bootstrap); len(p) > 0 {
+				return &usageError{err: errors.Join(p...)}
+			}
 			return a.groupOffsets(ctx, o.bootstrap, o.group, o.topics, "")
 		}
 		return a.savepointOffsets(o.savepoint, o.operator, mapped, "")
@@ -97,13 +102,16 @@ func (a *app) offsets(ctx context.Context, o offsetsFlags) error {
 	return a.savepointOffsets(m.Positions.Savepoint, m.Positions.Operator, m.Positions.PathMap, into)
 }
 
-// parsePathMap reads FROM=TO. FROM is a prefix of paths or URIs and TO a local
-// folder, so the last = that leaves a TO parts them only when there is one.
+// parsePathMap reads FROM=TO: a prefix of the paths or URIs that the state names,
+// and a local folder. With another = in it an entry could be taken in two ways.
 func parsePathMap(entries []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, e := range entries {
 		from, to, ok := strings.Cut(e, "=")
-		if !ok || from == "" || to == "" {
+		switch {
+		case strings.Contains(to, "="):
+			return nil, usagef("--path-map %q: it has more than one =; positions.pathMap of a migration file takes such paths", e)
+		case !ok || from == "" || to == "":
 			return nil, usagef("--path-map %q: want FROM=TO, such as s3://bucket/flink=./flink", e)
 		}
 		if before, twice := out[from]; twice && before != to {

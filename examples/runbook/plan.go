@@ -171,6 +171,11 @@ It writes nothing and reaches no cluster.`,
 			if err := a.print(document, func(w io.Writer) { showTable(w, plan) }); err != nil {
 				return err
 			}
+			if err := plan.CheckExpiry(time.Now()); err != nil {
+				a.note("%v: it can be watched and rolled back, and neither applied nor started", err)
+				a.next("plan", "--replace")
+				return nil
+			}
 			a.next("apply")
 			return nil
 		})
