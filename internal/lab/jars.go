@@ -41,7 +41,7 @@ func jarsOf(version string) (dir string, cached bool, err error) {
 	if _, err := majorOf(version); err != nil {
 		return "", false, err
 	}
-	cache, err := cacheDir()
+	cache, err := CacheDir()
 	if err != nil {
 		return "", false, err
 	}
@@ -61,8 +61,9 @@ func jarsOf(version string) (dir string, cached bool, err error) {
 	}
 }
 
-// cacheDir follows the same rule as jars/fetch.sh.
-func cacheDir() (string, error) {
+// CacheDir returns the folder that outlives the tests: FLINKMM2_CACHE, or else flinkmm2 in the user's folder of caches.
+// The scripts that fill it follow the same rule.
+func CacheDir() (string, error) {
 	if dir := os.Getenv("FLINKMM2_CACHE"); dir != "" {
 		return dir, nil
 	}
@@ -87,6 +88,19 @@ func fetchJars(ctx context.Context, version, scratch string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	got, err := RunScript(ctx, scripts, scratch, version)
+	if err != nil {
+		return "", fmt.Errorf("fetching the jars of Kafka %s: %w", version, err)
+	}
+	if got != dir {
+		return "", fmt.Errorf("fetching the jars of Kafka %s: the script filled %q, and %q was expected", version, got, dir)
+	}
+	return dir, nil
+}
+
+// RunScript runs the fetch.sh of scripts, which fills a part of the cache, and returns what it printed. Its errors hold
+// what it printed to standard error. scratch is a folder that the caller removes.
+func RunScript(ctx context.Context, scripts fs.FS, scratch string, args ...string) (string, error) {
 	at, err := os.MkdirTemp(scratch, "fetch-")
 	if err != nil {
 		return "", err
@@ -96,17 +110,14 @@ func fetchJars(ctx context.Context, version, scratch string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", filepath.Join(at, "fetch.sh"), version)
+	cmd := exec.CommandContext(ctx, "bash", append([]string{filepath.Join(at, "fetch.sh")}, args...)...)
 	// Maven outlives a script that is killed, and keeps its output open.
 	cmd.WaitDelay = time.Second
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("fetching the jars of Kafka %s: %w\n%s", version, err, strings.TrimSpace(stderr.String()))
+		return "", fmt.Errorf("%w\n%s", err, strings.TrimSpace(stderr.String()))
 	}
-	if got := strings.TrimSpace(string(out)); got != dir {
-		return "", fmt.Errorf("fetching the jars of Kafka %s: the script filled %q, and %q was expected", version, got, dir)
-	}
-	return dir, nil
+	return strings.TrimSpace(string(out)), nil
 }

@@ -65,7 +65,7 @@ func TestFailedFetchLeavesNoJarsAndNamesNoRegistry(t *testing.T) {
 	if _, cached, err := jarsOf("4.3.1"); cached || err != nil {
 		t.Errorf("cached: %t, %v", cached, err)
 	}
-	cache, err := cacheDir()
+	cache, err := CacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestCacheFolderRule(t *testing.T) {
 		{"FLINKMM2_CACHE", "/f", "/f"},
 	} {
 		t.Setenv(tc.key, tc.value)
-		if got, err := cacheDir(); err != nil || filepath.ToSlash(got) != tc.want {
+		if got, err := CacheDir(); err != nil || filepath.ToSlash(got) != tc.want {
 			t.Errorf("with %s: %q, %v; want %q", tc.key, got, err, tc.want)
 		}
 	}

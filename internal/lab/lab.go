@@ -62,7 +62,7 @@ func start(t testing.TB, o Options, reserve func() (int, func(), error)) *Lab {
 
 // prepare has everything ready that the processes need. Its errors mean that the stage cannot run on this machine.
 func prepare(ctx context.Context, dir, version string, reserve func() (int, func(), error)) (*Lab, error) {
-	java, err := findJava()
+	java, err := FindJava()
 	if err != nil {
 		return nil, err
 	}
@@ -102,10 +102,9 @@ func (l *Lab) open(ctx context.Context, o Options) error {
 	return err
 }
 
-// java returns the command line of a main class. The flags trade peak speed for a start that takes half as long.
+// java returns the command line of a main class.
 func (l *Lab) java(rel release, main string, args ...string) []string {
-	flags := []string{l.launcher, "-Xmx512m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", rel.logging, "-cp", rel.classPath, main}
-	return append(flags, args...)
+	return slices.Concat([]string{l.launcher}, jvmFlags(), []string{rel.logging, "-cp", rel.classPath, main}, args)
 }
 
 func (l *Lab) newProcess(name string) *Process {

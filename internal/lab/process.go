@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -39,14 +40,17 @@ type Process struct {
 	configure func() error
 	// probe says whether the process is ready to be used.
 	probe func(context.Context) bool
+	// talks is set for a process that reads what Tell writes.
+	talks bool
 	// known is set once the process was ready: others then know its address, so it has to keep it.
 	known bool
 
 	mu      sync.Mutex
 	cmd     *exec.Cmd
-	exited  chan struct{} // closed when the process is gone
-	exitErr error         // valid once exited is closed
-	since   int64         // where the log of this run begins
+	stdin   io.WriteCloser // nil unless it talks
+	exited  chan struct{}  // closed when the process is gone
+	exitErr error          // valid once exited is closed
+	since   int64          // where the log of this run begins
 }
 
 // Name is source, target, worker-1, worker-2, …
@@ -121,6 +125,19 @@ func (p *Process) Continue(t testing.TB) {
 	p.signal(t, sigCont)
 }
 
+// Tell writes a line to the standard input of a process of [StartProgram].
+func (p *Process) Tell(t testing.TB, line string) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stdin == nil {
+		t.Fatalf("%s: nobody reads its standard input", p.name)
+	}
+	if _, err := io.WriteString(p.stdin, line+"\n"); err != nil {
+		t.Fatalf("%s: telling it %q: %v", p.name, line, err)
+	}
+}
+
 func (p *Process) signal(t testing.TB, sig os.Signal) (exited <-chan struct{}) {
 	t.Helper()
 	p.mu.Lock()
@@ -173,6 +190,11 @@ func (p *Process) launch() error {
 	cmd := exec.Command(p.argv[0], p.argv[1:]...) //nolint:noctx // outlives the context of its start; end kills it
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = procAttr()
+	if p.talks {
+		if p.stdin, err = cmd.StdinPipe(); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
 	started, exited := make(chan error), make(chan struct{})
 	go func() {
 		// Linux kills the child when the thread that started it ends, not the process: this one stays until then.

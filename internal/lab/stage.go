@@ -11,24 +11,37 @@ import (
 // Stage names a kind of machinery that some tests need and some machines lack.
 type Stage string
 
-// JVM is the stage of this package: Java 17 or newer, and the jars of the Kafka release or Maven to fetch them.
-const JVM Stage = "jvm"
+const (
+	// JVM is the stage of this package: Java 17 or newer, and the jars of the Kafka release or Maven to fetch them.
+	JVM Stage = "jvm"
+	// Flink is the stage of package flinklab, which asks for it by [RequireParts].
+	Flink Stage = "flink"
+)
 
 // RequireEnv is the environment variable that lists, separated by commas, the stages that have to run here.
 const RequireEnv = "FLINKMM2_REQUIRE"
 
-var stages = []Stage{JVM}
+var stages = []Stage{JVM, Flink}
 
-// Require returns if stage can run on this machine. Otherwise it skips t with the reason, or fails t if [RequireEnv]
+// Require returns if [JVM] can run on this machine. Otherwise it skips t with the reason, or fails t if [RequireEnv]
 // lists the stage. An unknown name in RequireEnv fails t too: a misspelled stage would be skipped without a word.
 //
-// For [JVM] it looks at what the default release needs; a test of another release may still skip in [Start].
+// It looks at what the default release needs; a test of another release may still skip in [Start].
 func Require(t testing.TB, stage Stage) {
 	t.Helper()
 	require(t, stage, DefaultVersion)
 }
 
 func require(t testing.TB, stage Stage, version string) {
+	t.Helper()
+	if stage == Flink {
+		t.Fatalf("stage %s: package flinklab knows what it needs", stage)
+	}
+	RequireParts(t, stage, missingForJVM(version)...)
+}
+
+// RequireParts ends t as [Require] does if parts of a stage are missing, each of which it names.
+func RequireParts(t testing.TB, stage Stage, missing ...string) {
 	t.Helper()
 	if !slices.Contains(stages, stage) {
 		t.Fatalf("unknown stage %q: want one of %s", stage, stageList())
@@ -37,7 +50,7 @@ func require(t testing.TB, stage Stage, version string) {
 	if _, err := isRequired(stage); err != nil {
 		t.Fatal(err)
 	}
-	if missing := missingForJVM(version); len(missing) > 0 {
+	if len(missing) > 0 {
 		unavailable(t, stage, strings.Join(missing, "; "))
 	}
 }
