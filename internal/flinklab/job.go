@@ -1,0 +1,170 @@
+package flinklab
+
+import (
+	"cmp"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/internal/lab"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+const (
+	// answerWithin is many times what a savepoint takes, a second or two.
+	answerWithin = 2 * time.Minute
+	pollEvery    = 20 * time.Millisecond
+	// mark begins the lines that CopyJob prints for us, among what its libraries log.
+	mark = "@flinklab "
+)
+
+// Options say what a job copies, and how.
+type Options struct {
+	// Version is one of [Versions]. By default, the newest.
+	Version string
+	// Source and Target are the bootstrap servers of the two clusters.
+	Source, Target string
+	// Topics exist on both clusters, with equal partition counts.
+	Topics []string
+	// Group is the consumer group that the source commits to after each checkpoint. The transactional ids of the sink
+	// begin with it too.
+	Group string
+	// Guarantee is the sink's. By default, exactly-once (Flink's own default is none).
+	Guarantee offsetmap.SinkGuarantee
+	// Isolation is the source consumer's isolation.level. By default, it is not set (Kafka's default is read_uncommitted).
+	Isolation offsetmap.Isolation
+	// CheckpointInterval is how often a checkpoint is taken, which commits the sink's transactions. By default, one second.
+	CheckpointInterval time.Duration
+	// Parallelism is the number of subtasks. By default, 2.
+	Parallelism int
+	// Restore is the savepoint that the job goes on from. By default, it starts at the earliest records.
+	Restore string
+}
+
+// Job is a running job. Its methods fail the test that calls them when they cannot do their work.
+type Job struct {
+	process *lab.Process
+	read    int // how much of the log has been looked at for answers
+}
+
+// Start starts a job and returns when every subtask runs; it ends with t. Start calls [Require] itself.
+func Start(t testing.TB, o Options) *Job {
+	t.Helper()
+	o.Version = cmp.Or(o.Version, Flink2)
+	if _, err := connector(o.Version); err != nil {
+		t.Fatal(err)
+	}
+	Require(t)
+	dir, err := fetch(t.Context(), o.Version, t.TempDir())
+	if err != nil {
+		lab.RequireParts(t, lab.Flink, err.Error())
+	}
+	j := &Job{}
+	j.process = lab.StartProgram(t, lab.Program{
+		Name: "flink-" + o.Version, Args: append(flags(dir), o.arguments()...),
+		Ready: func(log string) bool { return strings.Contains(log, mark+"RUNNING\n") },
+	})
+	j.await(t, "RUNNING")
+	return j
+}
+
+// flags open what Flink reaches into on Java 17 by reflection; its distribution opens more (env.java.opts.all).
+func flags(dir string) []string {
+	var out []string
+	for _, name := range []string{"java.lang", "java.net", "java.util"} {
+		out = append(out, "--add-opens=java.base/"+name+"=ALL-UNNAMED")
+	}
+	return append(out,
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true", "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss,SSS",
+		"-Dorg.slf4j.simpleLogger.log.org.apache.flink.runtime.executiongraph=info",
+		"-Dorg.slf4j.simpleLogger.log.org.apache.flink.runtime.checkpoint=info",
+		"-cp", filepath.Join(dir, "classes")+string(filepath.ListSeparator)+filepath.Join(dir, "jars", "*"), "CopyJob")
+}
+
+func (o Options) arguments() []string {
+	out := []string{
+		"source=" + o.Source, "target=" + o.Target, "topics=" + strings.Join(o.Topics, ","),
+		"group=" + o.Group, "prefix=" + o.Group,
+		"guarantee=" + string(cmp.Or(o.Guarantee, offsetmap.SinkExactlyOnce)),
+		"interval=" + strconv.FormatInt(cmp.Or(o.CheckpointInterval, time.Second).Milliseconds(), 10),
+		"parallelism=" + strconv.Itoa(cmp.Or(o.Parallelism, 2)),
+	}
+	if o.Isolation != "" {
+		out = append(out, "isolation="+string(o.Isolation))
+	}
+	if o.Restore != "" {
+		out = append(out, "restore="+o.Restore)
+	}
+	return out
+}
+
+// StopWithSavepoint stops the job as flink stop does, without draining it, and returns the savepoint: a file: URI of a
+// folder in dir. The transactions of the sink are committed when it returns.
+func (j *Job) StopWithSavepoint(t testing.TB, dir string) string {
+	t.Helper()
+	savepoint := j.ask(t, "stop-with-savepoint "+dir, "SAVEPOINT")
+	if end := j.await(t, "ENDED"); end != "FINISHED" {
+		t.Fatalf("%s: stopped with the savepoint %s, and the job is %s", j.process.Name(), savepoint, end)
+	}
+	return savepoint
+}
+
+// Savepoint takes a savepoint of the job, which goes on, and returns it as [Job.StopWithSavepoint] does.
+func (j *Job) Savepoint(t testing.TB, dir string) string {
+	t.Helper()
+	return j.ask(t, "savepoint "+dir, "SAVEPOINT")
+}
+
+// Cancel ends the job as flink cancel does.
+func (j *Job) Cancel(t testing.TB) {
+	t.Helper()
+	if end := j.ask(t, "cancel", "ENDED"); end != "CANCELED" {
+		t.Fatalf("%s: canceled, and the job is %s", j.process.Name(), end)
+	}
+}
+
+func (j *Job) ask(t testing.TB, command, answer string) string {
+	t.Helper()
+	j.process.Tell(t, command)
+	return j.await(t, answer)
+}
+
+// await returns what stands behind the word of the next line for us, which has to be that word.
+func (j *Job) await(t testing.TB, word string) string {
+	t.Helper()
+	deadline := time.Now().Add(answerWithin)
+	for {
+		// Asked before the log is read: an answer may be the last line of a process.
+		running := j.process.Running()
+		if line, ok := j.next(); ok {
+			got, rest, _ := strings.Cut(line, " ")
+			if got != word {
+				t.Fatalf("%s: waiting for %s: %s", j.process.Name(), word, line)
+			}
+			return rest
+		}
+		if !running {
+			t.Fatalf("%s: waiting for %s: the program has ended", j.process.Name(), word)
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: waiting for %s: no answer within %s", j.process.Name(), word, answerWithin)
+		}
+		time.Sleep(pollEvery)
+	}
+}
+
+// next returns the next whole line for us.
+func (j *Job) next() (string, bool) {
+	for log := j.process.Log(); ; {
+		line, _, whole := strings.Cut(log[j.read:], "\n")
+		if !whole {
+			return "", false
+		}
+		j.read += len(line) + 1
+		if text, ours := strings.CutPrefix(line, mark); ours {
+			return text, true
+		}
+	}
+}
