@@ -138,6 +138,10 @@ func judgeServerError(text string, has func(...string) bool) answer {
 	switch {
 	case has("forward REST request", "handling forwarded request", "Failed to start RestClient"):
 		return answer{meanings: []error{ErrForwarding}, again: quickly, hint: hintAdvertised}
+	case has("a rebalance is expected"):
+		// What reads of a connector answer during a rebalance, where writes get a
+		// 409 (RebalanceNeededException, seen from 3.5 on).
+		return answer{meanings: []error{ErrRebalance}, effect: nothing, again: untilEnd}
 	case has("Request timed out", "Request interrupted"):
 		return answer{meanings: []error{ErrNotReady}, again: quickly}
 	case has("Failed to read to end of config topic"):

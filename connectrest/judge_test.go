@@ -53,6 +53,7 @@ func TestAnswersOfReadsAreJudgedByStatusAndText(t *testing.T) {
 		{"topic tracking off", refuse(403, "Topic tracking is disabled."), connectrest.ErrUnsupported, 1},
 		{"rebalance", refuse(409, rebalance), connectrest.ErrRebalance, 2},
 		{"no leader", refuse(409, "Cannot complete request momentarily due to no known leader URL, likely because a rebalance was underway."), connectrest.ErrRebalance, 2},
+		{"rebalance, of a read", refuse(500, "Request cannot be completed because a rebalance is expected"), connectrest.ErrRebalance, 2},
 		{"stale configuration", refuse(409, stale), connectrest.ErrStaleConfig, 2},
 		{"conflict of unknown text", refuse(409, "Conflict"), connectrest.ErrUnexpected, 1},
 		{"conflict that is not Connect's", status(409, "<html>already exists</html>"), connectrest.ErrUnexpected, 1},
