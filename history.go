@@ -125,11 +125,11 @@ func (o *openActs) close(plan string) {
 }
 
 // last is empty when there is none.
-func (o openActs) last() string {
-	if len(o) == 0 {
+func (o *openActs) last() string {
+	if len(*o) == 0 {
 		return ""
 	}
-	return o[len(o)-1]
+	return (*o)[len(*o)-1]
 }
 
 func endsOf(list []PartitionEnd) endsByPartition {
