@@ -1,0 +1,374 @@
+package cutover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/internal/flinklab"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// TestFlink carries the progress of real Flink jobs over to a real worker.
+// Every record has an id, and the ids on the target say what became of it.
+func TestFlink(t *testing.T) {
+	flinklab.Require(t)
+	l := jvm.Get(t)
+	stage := Stage{
+		Source: l.Source.Bootstrap, Target: l.Target.Bootstrap, Connect: l.Worker.RESTURL,
+		FlushTimeout: 4 * time.Second, StartTimeout: time.Minute, Patience: 2 * time.Minute,
+	}
+	for _, version := range flinklab.Versions() {
+		for _, guarantee := range []offsetmap.SinkGuarantee{offsetmap.SinkExactlyOnce, offsetmap.SinkAtLeastOnce} {
+			t.Run(version+"/"+string(guarantee)+"/stopped with savepoint", func(t *testing.T) {
+				stoppedWithSavepoint(t, newWorld(t, stage), version, guarantee)
+			})
+		}
+		t.Run(version+"/savepoint and cancel", func(t *testing.T) {
+			savepointAndCancel(t, newWorld(t, stage), version)
+		})
+	}
+}
+
+// stoppedWithSavepoint goes the whole line while producers never pause: what
+// comes before the savepoint is Flink's, what follows it MirrorMaker's.
+func stoppedWithSavepoint(t *testing.T, w *world, version string, guarantee offsetmap.SinkGuarantee) {
+	ctx := t.Context()
+	defer w.stop(context.WithoutCancel(ctx))
+	orders, payments := w.topic("orders"), w.topic("payments")
+	must(t, errors.Join(w.create(ctx, 3, orders), w.create(ctx, 2, payments)))
+	quiet := topicPartition{Topic: payments, Partition: 1} // no record before the start
+	busy := []topicPartition{{Topic: orders, Partition: 0}, {Topic: orders, Partition: 1}, {Topic: orders, Partition: 2}, {Topic: payments, Partition: 0}}
+	stopProducers := w.produceOnAndOn(t, busy...)
+
+	job := flinklab.Start(t, w.job(version, guarantee, orders, payments))
+	// In transactions, what is visible comes from a checkpoint that is complete.
+	w.awaitEnds(t, kgo.ReadCommitted(), 100, busy...)
+	snap, err := flinkstate.ReadDir(job.StopWithSavepoint(t, w.dir))
+	must(t, err)
+	c := positionsOf(t, snap)
+	for _, tp := range busy {
+		if c[tp] < 100 {
+			t.Errorf("the savepoint has C = %d for %s, of which the target showed 100 records before it", c[tp], tp)
+		}
+	}
+	expectIDs(t, w, "what Flink copied", c, busy...)
+
+	m, err := w.migration([]string{orders, payments})
+	must(t, err)
+	_, err = m.Create(ctx)
+	must(t, err)
+	req := flinkRequest(snap, guarantee, offsetmap.StoppedWithSavepoint)
+	plan, err := m.MakePlan(ctx, req)
+	must(t, err)
+	plan, err = w.throughAFile(plan)
+	must(t, err)
+	must(t, w.applyTwiceAndVerify(ctx, m, plan, len(busy)))
+	before, err := w.ends(ctx, orders, payments)
+	must(t, err)
+	_, err = m.Start(ctx, plan, flinkmm2.Approval{Digest: plan.Digest, By: "suite"})
+	must(t, err)
+	must(t, produce(ctx, w.source, quiet, 0, 50))
+	// MirrorMaker copies what waited for it, and also what comes while it runs.
+	w.awaitRecordsAfter(t, before, 100, busy...)
+	all := stopProducers()
+	all[quiet] = 50
+
+	want, total := map[topicPartition][2]int{}, 0
+	for tp, n := range all {
+		want[tp] = [2]int{int(c[tp]), n}
+		total += n - int(c[tp])
+	}
+	must(t, w.expectCopied(ctx, before, want))
+	expectIDs(t, w, "everything", ends(all), append(busy, quiet)...)
+
+	proof, err := m.Watch(ctx, plan, flinkmm2.WatchOptions{Within: w.Patience})
+	must(t, err)
+	if proof.Records != int64(total) || proof.Missing != 0 || proof.Repeated != 0 || len(proof.Partitions) != len(all) {
+		t.Errorf("the proof counts %d records, want %d; %d missing, %d repeated, %d partitions", proof.Records, total, proof.Missing, proof.Repeated, len(proof.Partitions))
+	}
+	for _, p := range proof.Partitions {
+		if first, known := p.First.Value(); !known || first != c[p.TopicPartition] {
+			t.Errorf("%s: the first record copied is that at %s, and C = %d", p.TopicPartition, p.First, c[p.TopicPartition])
+		}
+	}
+	t.Logf("Flink %s copied %v, MirrorMaker 2 %d records from there on", version, c, total)
+}
+
+// savepointAndCancel ends a job in the way that looks like a clean stop and is
+// none: the savepoint counts records that nobody will ever see.
+func savepointAndCancel(t *testing.T, w *world, version string) {
+	ctx := t.Context()
+	defer w.stop(context.WithoutCancel(ctx))
+	orders := w.topic("orders")
+	must(t, w.create(ctx, 2, orders))
+	both := []topicPartition{{Topic: orders, Partition: 0}, {Topic: orders, Partition: 1}}
+	for _, tp := range both {
+		must(t, produce(ctx, w.source, tp, 0, 200))
+	}
+	o := w.job(version, offsetmap.SinkExactlyOnce, orders)
+	o.CheckpointInterval = time.Hour // the savepoint is the only one
+	job := flinklab.Start(t, o)
+	w.awaitEnds(t, kgo.ReadUncommitted(), 200, both...)
+	savepoint := job.Savepoint(t, w.dir)
+	job.Cancel(t)
+	snap, err := flinkstate.ReadDir(savepoint)
+	must(t, err)
+	copied := map[topicPartition]int64{both[0]: 200, both[1]: 200}
+	if diff := cmp.Diff(copied, positionsOf(t, snap)); diff != "" {
+		t.Errorf("positions of the savepoint (-want +got):\n%s", diff)
+	}
+	expectIDs(t, w, "after the cancel", nil, both...)
+
+	m, err := w.migration([]string{orders})
+	must(t, err)
+	_, err = m.Create(ctx)
+	must(t, err)
+	must(t, w.expectNothingHappens(ctx, []string{orders}, func() error {
+		_, err := m.MakePlan(ctx, flinkRequest(snap, offsetmap.SinkExactlyOnce, offsetmap.Canceled))
+		blocked, ok := errors.AsType[*offsetmap.BlockedError](err)
+		if !ok || len(blocked.Findings) != 1 || blocked.Findings[0].Check != "flink/unclean-stop" {
+			return fmt.Errorf("a plan from the savepoint of a canceled job: %w", err)
+		}
+		return check(strings.Contains(err.Error(), "-> Restore the job and stop it with a savepoint."), "the refusal does not tell what to do: %w", err)
+	}))
+
+	// What the refusal tells to do is enough.
+	o.Restore = savepoint
+	snap, err = flinkstate.ReadDir(flinklab.Start(t, o).StopWithSavepoint(t, w.dir))
+	must(t, err)
+	if diff := cmp.Diff(copied, positionsOf(t, snap)); diff != "" {
+		t.Errorf("positions after the stop (-want +got):\n%s", diff)
+	}
+	expectIDs(t, w, "after the stop", copied, both...)
+	_, err = m.MakePlan(ctx, flinkRequest(snap, offsetmap.SinkExactlyOnce, offsetmap.StoppedWithSavepoint))
+	must(t, err)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) job(version string, guarantee offsetmap.SinkGuarantee, topics ...string) flinklab.Options {
+	return flinklab.Options{
+		Version: version, Source: w.Source, Target: w.Target, Topics: topics,
+		Group: w.prefix, Guarantee: guarantee, Isolation: offsetmap.ReadUncommitted,
+	}
+}
+
+func flinkRequest(snap *flinkstate.Snapshot, guarantee offsetmap.SinkGuarantee, end offsetmap.FlinkEnd) flinkmm2.PlanRequest {
+	r := request(snap)
+	r.Source = "source"
+	r.Attestations.SinkGuarantee.Value, r.Attestations.FlinkStopped.Value = guarantee, end
+	return r
+}
+
+// positionsOf returns C of each partition that the job has read.
+func positionsOf(t *testing.T, snap *flinkstate.Snapshot) map[topicPartition]int64 {
+	t.Helper()
+	src, err := snap.Source("source")
+	must(t, err)
+	out := map[topicPartition]int64{}
+	for _, p := range src.Partitions {
+		if c, known := p.Next.Value(); known {
+			out[p.TopicPartition] = c
+		}
+	}
+	return out
+}
+
+// produceOnAndOn produces records to each partition until it is told to stop,
+// and then returns how many there are.
+func (w *world) produceOnAndOn(t *testing.T, to ...topicPartition) (stop func() map[topicPartition]int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done, produced := make(chan error, 1), map[topicPartition]int{}
+	go func() {
+		for ctx.Err() == nil {
+			for i, tp := range to {
+				n := produced[tp]
+				produced[tp] += 2 + 3*i
+				// What was begun is finished, so that the numbers are those of the source.
+				if err := produce(context.WithoutCancel(ctx), w.source, tp, n, produced[tp]); err != nil {
+					done <- err
+					return
+				}
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+		done <- nil
+	}()
+	var err error
+	end := func() map[topicPartition]int {
+		cancel()
+		for e := range done {
+			err = e
+			close(done)
+		}
+		if err != nil {
+			t.Errorf("producing: %v", err)
+		}
+		return produced
+	}
+	t.Cleanup(func() { end() })
+	return end
+}
+
+// awaitEnds waits until each partition of the target ends at n or behind it.
+func (w *world) awaitEnds(t *testing.T, level kgo.IsolationLevel, n int64, of ...topicPartition) {
+	t.Helper()
+	must(t, w.until(t.Context(), func() (bool, error) {
+		now, err := w.endsAt(t.Context(), level, of...)
+		for _, end := range now {
+			if end < n {
+				return false, err
+			}
+		}
+		return true, err
+	}))
+}
+
+func (w *world) awaitRecordsAfter(t *testing.T, before map[topicPartition]int64, n int64, of ...topicPartition) {
+	t.Helper()
+	must(t, w.until(t.Context(), func() (bool, error) {
+		now, err := w.ends(t.Context(), topicsOf(of)...)
+		for _, tp := range of {
+			if now[tp] < before[tp]+n {
+				return false, err
+			}
+		}
+		return true, err
+	}))
+}
+
+// endsAt lists the target's ends as a reader of the isolation level sees them.
+func (w *world) endsAt(ctx context.Context, level kgo.IsolationLevel, of ...topicPartition) (map[topicPartition]int64, error) {
+	list := w.admin.target.ListEndOffsets
+	if level == kgo.ReadCommitted() {
+		list = w.admin.target.ListCommittedOffsets
+	}
+	listed, err := list(ctx, topicsOf(of)...)
+	if err := errors.Join(err, listed.Error()); err != nil {
+		return nil, err
+	}
+	out := map[topicPartition]int64{}
+	listed.Each(func(o kadm.ListedOffset) {
+		if tp := (topicPartition{Topic: o.Topic, Partition: o.Partition}); slices.Contains(of, tp) {
+			out[tp] = o.Offset
+		}
+	})
+	return out, check(len(out) == len(of), "%d of %d partitions were listed", len(out), len(of))
+}
+
+func topicsOf(tps []topicPartition) []string {
+	seen := map[string]bool{}
+	for _, tp := range tps {
+		seen[tp.Topic] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+func ends(counts map[topicPartition]int) map[topicPartition]int64 {
+	out := map[topicPartition]int64{}
+	for tp, n := range counts {
+		out[tp] = int64(n)
+	}
+	return out
+}
+
+// expectIDs holds what a reader of committed records sees in the partitions of
+// the target, from their beginning to their end, to the first n ids of each:
+// every one exactly once.
+func expectIDs(t *testing.T, w *world, when string, n map[topicPartition]int64, of ...topicPartition) {
+	t.Helper()
+	seen, err := w.ids(t.Context(), of...)
+	must(t, err)
+	for _, tp := range of {
+		count := map[string]int{}
+		for _, id := range seen[tp] {
+			count[id]++
+		}
+		missing, twice := 0, 0
+		for i := range n[tp] {
+			id := fmt.Sprintf("%s/%d", tp, i)
+			switch count[id] {
+			case 0:
+				missing++
+			case 1:
+			default:
+				twice++
+			}
+			delete(count, id)
+		}
+		if missing > 0 || twice > 0 || len(count) > 0 {
+			t.Errorf("%s: %s: of %d ids %d are missing and %d came more than once; %d others are there", when, tp, n[tp], missing, twice, len(count))
+		}
+	}
+}
+
+// ids reads the ids of the committed records of target partitions.
+func (w *world) ids(ctx context.Context, of ...topicPartition) (map[topicPartition][]string, error) {
+	end, err := w.endsAt(ctx, kgo.ReadCommitted(), of...)
+	if err != nil {
+		return nil, err
+	}
+	from := map[string]map[int32]kgo.Offset{}
+	maps.DeleteFunc(end, func(_ topicPartition, offset int64) bool { return offset == 0 })
+	for tp := range end {
+		if from[tp.Topic] == nil {
+			from[tp.Topic] = map[int32]kgo.Offset{}
+		}
+		from[tp.Topic][tp.Partition] = kgo.NewOffset().AtStart()
+	}
+	// Control records are kept because one may be the last before the end.
+	c, err := kgo.NewClient(append(clientOptions(w.Target), kgo.ConsumePartitions(from), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords())...)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, w.Patience)
+	defer cancel()
+	got := map[topicPartition][]string{}
+	for len(end) > 0 {
+		fetches := c.PollFetches(ctx)
+		if err := fetches.Err(); err != nil {
+			return nil, fmt.Errorf("reading the target up to %v: %w", end, err)
+		}
+		fetches.EachRecord(func(r *kgo.Record) {
+			tp := topicPartition{Topic: r.Topic, Partition: r.Partition}
+			if !r.Attrs.IsControl() {
+				got[tp] = append(got[tp], idOf(r))
+			}
+			if r.Offset+1 >= end[tp] {
+				delete(end, tp)
+			}
+		})
+	}
+	return got, nil
+}
+
+func idOf(r *kgo.Record) string {
+	for _, h := range r.Headers {
+		if h.Key == "id" {
+			return string(h.Value)
+		}
+	}
+	return "none"
+}
