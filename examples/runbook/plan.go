@@ -11,12 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -128,6 +130,9 @@ func (a *app) stillRight(ctx context.Context, s *session, path string, request f
 // difference says how a plan made now would decide otherwise than old. What moves
 // by itself (log ends, the backup once the plan is applied) is no difference.
 func difference(old *offsetmap.Plan, rows []offsetmap.Row, request flinkmm2.PlanRequest) string {
+	if s := old.Body.Savepoint; s != nil && !sameState(s, request.Snapshot) {
+		return fmt.Sprintf("it was made from %s, checkpoint %d; the one named now has other content, or lies elsewhere", s.Location, s.CheckpointID)
+	}
 	if !reflect.DeepEqual(old.Body.Attestations, request.Attestations) {
 		return "the attestations have changed"
 	}
@@ -145,6 +150,13 @@ func difference(old *offsetmap.Plan, rows []offsetmap.Row, request flinkmm2.Plan
 		}
 	}
 	return ""
+}
+
+// sameState reports whether a plan was made from the state that was read now, at
+// the same place.
+func sameState(planned *offsetmap.Savepoint, read *flinkstate.Snapshot) bool {
+	return planned.Location == offsetmap.RedactSetting("location", read.Location) && slices.EqualFunc(planned.Files, read.Files,
+		func(p offsetmap.File, r flinkstate.File) bool { return p.SHA256 == r.SHA256 })
 }
 
 func (a *app) showCommand() *cobra.Command {

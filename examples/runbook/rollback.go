@@ -28,13 +28,7 @@ that begin with rollback/ are its own; those of the plan say nothing here.`,
 		"start Flink as it says; or runbook -f migration.yaml plan --replace, to go forward again",
 		func(ctx context.Context) error {
 			return a.withPlan(func(s *session, plan *offsetmap.Plan) error {
-				var o flinkmm2.RollbackOptions
-				for _, one := range s.Accept {
-					if ofRollback(one) {
-						o.Acceptances = append(o.Acceptances, one)
-					}
-				}
-				back, err := s.steps.Rollback(ctx, plan, o)
+				back, err := s.steps.Rollback(ctx, plan, flinkmm2.RollbackOptions{Acceptances: s.Accept})
 				if err != nil {
 					return err
 				}
