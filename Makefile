@@ -15,7 +15,7 @@ race: ## the same with the race detector
 	@go run ./scripts/gotest -- -timeout 20m -race $(TESTFLAGS)
 
 jvm: ## only the packages that start real brokers and workers (Java 17, Maven); fails where they cannot
-	@FLINKMM2_REQUIRE=jvm go run ./scripts/gotest -packages lab -no-skips -- -timeout 20m -p 1 $(TESTFLAGS)
+	@FLINKMM2_REQUIRE=jvm,flink go run ./scripts/gotest -packages lab -no-skips -- -timeout 20m -p 1 $(TESTFLAGS)
 
 fuzz: ## every fuzz target for FUZZTIME (30s)
 	@scripts/fuzz.sh $(FUZZTIME)

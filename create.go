@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -75,7 +76,7 @@ func (m *Migration) provenStopped(ctx context.Context, config connectrest.Config
 			return err
 		}
 	}
-	status, err := m.cfg.Connect.Status(ctx, m.cfg.Connector)
+	status, err := m.firstStatus(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,6 +99,21 @@ func (m *Migration) provenStopped(ctx context.Context, config connectrest.Config
 		block("connector/config", "connector %s is there already with another config: %s; delete it, or put the config that is wanted (PUT /connectors/%[1]s/config keeps it STOPPED)", m.cfg.Connector, configDifference(info.Config, config))
 	}
 	return preflight.Blocked(found)
+}
+
+// firstStatus waits for the status of a connector that may have been created a
+// moment ago: until the worker has read it from its topic there is none.
+func (m *Migration) firstStatus(ctx context.Context) (connectrest.Status, error) {
+	const pause = 100 * time.Millisecond
+	for deadline := m.now().Add(m.readBack); ; {
+		status, err := m.cfg.Connect.Status(ctx, m.cfg.Connector)
+		if !errors.Is(err, connectrest.ErrNoStatus) || !m.now().Before(deadline) {
+			return status, err
+		}
+		if err := m.sleep(ctx, pause); err != nil {
+			return status, err
+		}
+	}
 }
 
 // configDifference names the settings in which two configs differ, without

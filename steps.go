@@ -97,7 +97,12 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 			err = m.actAfter(ctx, o.entries, Entry{Act: actStop, Plan: plan.Digest}, func(ctx context.Context) error { return m.cfg.Connect.Stop(ctx, m.cfg.Connector) })
 			o.halted, o.stored = err == nil, nil // what stood still before the stop says nothing
 		case engine.Delete:
-			err = m.actAfter(ctx, o.entries, Entry{Act: actDelete, Plan: plan.Digest}, func(ctx context.Context) error { return m.cfg.Connect.Delete(ctx, m.cfg.Connector) })
+			err = m.actAfter(ctx, o.entries, Entry{Act: actDelete, Plan: plan.Digest}, func(ctx context.Context) error {
+				if err := m.cfg.Connect.Delete(ctx, m.cfg.Connector); err != nil {
+					return err
+				}
+				return m.awaitGone(ctx)
+			})
 		}
 		switch {
 		case errors.Is(err, errOvertaken):
@@ -114,6 +119,23 @@ func (m *Migration) awaitStopped(ctx context.Context) error {
 	defer cancel()
 	_, err := m.cfg.Connect.AwaitStopped(ctx, m.cfg.Connector)
 	return err
+}
+
+// awaitGone waits until a connector that was deleted no longer shows.
+func (m *Migration) awaitGone(ctx context.Context) error {
+	const pause = 200 * time.Millisecond
+	for deadline := m.now().Add(m.stopWait); ; {
+		_, err := m.cfg.Connect.Connector(ctx, m.cfg.Connector)
+		switch {
+		case errors.Is(err, connectrest.ErrNotFound):
+			return nil
+		case !m.now().Before(deadline):
+			return errors.Join(fmt.Errorf("%w: the worker took the deletion of connector %s, and %s later it is not seen gone", ErrOutcomeUnknown, m.cfg.Connector, m.stopWait), err)
+		}
+		if err := m.sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
 }
 
 // write alters the stored offsets, part by part, and reads everything back

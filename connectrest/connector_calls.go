@@ -47,7 +47,10 @@ func (c ConnectorInfo) check(name string) error {
 	if c.Name != name {
 		return fmt.Errorf("it is about connector %q, not %q", c.Name, name)
 	}
-	return missing(c.Config == nil, "config")
+	if err := missing(c.Config == nil, "config"); err != nil {
+		return err
+	}
+	return missing(c.Tasks == nil, "list of tasks") // which would read as none
 }
 
 // Config returns a connector's configuration.
@@ -76,7 +79,10 @@ func (s Status) check(name string) error {
 	if s.Name != name {
 		return fmt.Errorf("it is about connector %q, not %q", s.Name, name)
 	}
-	return missing(s.Connector.State == "", "connector state")
+	if err := missing(s.Connector.State == "", "connector state"); err != nil {
+		return err
+	}
+	return missing(s.Tasks == nil, "list of tasks") // which would read as none
 }
 
 // Tasks returns the configurations of a connector's tasks. For a

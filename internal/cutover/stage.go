@@ -40,8 +40,9 @@ type world struct {
 	target    *kgo.Client
 	admin     struct{ source, target *kadm.Client }
 	connect   *connectrest.Client
-	client    flinkmm2.Connect // what migrations use; connect, unless a bug is planted in it
-	blind     bool             // the oracle looks away, so that the proof alone must notice
+	client    flinkmm2.Connect  // what migrations use; connect, unless a bug is planted in it
+	options   []flinkmm2.Option // of migrations, after those of the stage
+	blind     bool              // the oracle looks away, so that the proof alone must notice
 	log       func(format string, args ...any)
 }
 
@@ -111,13 +112,13 @@ func (w *world) build(connect flinkmm2.Connect, journal flinkmm2.Journal, reader
 		ConnectorConfig: w.config(topics),
 		Topics:          topics,
 		Journal:         journal,
-	},
+	}, append([]flinkmm2.Option{
 		flinkmm2.WithActor("suite"),
 		flinkmm2.WithFlushTimeout(w.FlushTimeout),
-		flinkmm2.WithReadBackTimeout(20*time.Second),
+		flinkmm2.WithReadBackTimeout(20 * time.Second),
 		flinkmm2.WithStopTimeout(time.Minute),
 		flinkmm2.WithStartTimeout(w.StartTimeout),
-	)
+	}, w.options...)...)
 }
 
 // config is the users' template, right for workers from 3.9.
