@@ -153,7 +153,7 @@ func canonicalJSON(raw json.RawMessage) (string, error) {
 // objectMembers returns the members of a JSON object. A repeated key is an
 // error: which value counts would depend on the reader.
 func objectMembers(raw json.RawMessage) (map[string]json.RawMessage, error) {
-	raw = bytes.TrimSpace(raw)
+	raw = bytes.Trim(raw, " \t\r\n") // what JSON calls white space; Go's own set is larger
 	if len(raw) == 0 {
 		return nil, errors.New("is empty")
 	}
