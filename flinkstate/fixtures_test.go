@@ -26,6 +26,7 @@ const fixtureDir = "testdata/savepoints"
 // expected is what Flink's and the connector's own classes read in a fixture.
 type expected struct {
 	Name            string `json:"-"`
+	Kind            string
 	Source          string
 	Pointer         string
 	PathMap         map[string]string

@@ -89,14 +89,14 @@ func TestJavaObjectThatIsNotFollowedIsTaken(t *testing.T) {
 		"unknown reference": "\xac\xed\x00\x05\x73\x71\x00\x7e\x00\x09",
 	} {
 		c := newCursor("f", 0, []byte(in))
-		c.javaObject("properties")
+		c.javaStream("properties")
 		if c.err != nil || c.left() != 0 {
 			t.Errorf("%s: %v, %d bytes left", name, c.err, c.left())
 		}
 	}
 	deep := "\xac\xed\x00\x05" + strings.Repeat("\x7e\x70", 100_000) // an enum constant whose name is one
 	c := newCursor("f", 0, []byte(deep))
-	if c.javaObject("properties"); c.err != nil {
+	if c.javaStream("properties"); c.err != nil {
 		t.Errorf("deep: %v", c.err)
 	}
 }

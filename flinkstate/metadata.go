@@ -3,6 +3,7 @@ package flinkstate
 import (
 	"cmp"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -18,6 +19,8 @@ const (
 type metadata struct {
 	version      int32
 	checkpointID int64
+	kind         SnapshotKind
+	kindReason   string // why the kind is not known
 	operators    []operator
 }
 
@@ -69,7 +72,7 @@ func parseMetadata(file string, b []byte) (*metadata, error) {
 		m.operators = append(m.operators, op)
 	}
 	c.operator = ""
-	p.end()
+	m.kind, m.kindReason = p.end()
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -83,18 +86,17 @@ func parseMetadata(file string, b []byte) (*metadata, error) {
 	return m, nil
 }
 
-// end checks what follows the operators: nothing, or from version 4 on the
-// checkpoint's properties.
-func (p *metadataParser) end() {
-	if p.err != nil {
-		return
-	}
-	if p.version >= 4 {
-		p.javaObject("checkpoint properties")
+// end reads what follows the operators: nothing, or from version 4 on the
+// checkpoint's properties, which say the kind.
+func (p *metadataParser) end() (kind SnapshotKind, reason string) {
+	kind, reason = KindUnknown, fmt.Sprintf("metadata version %d does not store it (Flink 1.16, version %d, is the first that does)", p.version, propertiesVersion)
+	if p.err == nil && p.version >= propertiesVersion {
+		kind, reason = snapshotKind(p.javaStream("checkpoint properties"))
 	}
 	if p.err == nil && p.left() > 0 {
 		p.corrupt(p.off, "end of the metadata", "%d bytes follow that do not belong there", p.left())
 	}
+	return kind, reason
 }
 
 // metadataParser is a cursor that knows the metadata version

@@ -199,6 +199,8 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 		Location:        file,
 		MetadataVersion: int(m.version),
 		CheckpointID:    m.checkpointID,
+		Kind:            m.kind,
+		KindReason:      m.kindReason,
 		Operators:       make([]Operator, 0, len(m.operators)),
 		Warnings:        []Warning{},
 	}

@@ -17,6 +17,12 @@ type Snapshot struct {
 	// CheckpointID is the number that Flink gave the checkpoint or savepoint.
 	CheckpointID int64 `json:"checkpointId"`
 
+	// Kind says whether Flink was asked for a checkpoint, for a savepoint or
+	// for a stop with savepoint, from metadata version 4 (Flink 1.16) on.
+	Kind SnapshotKind `json:"kind"`
+	// KindReason says why Kind is KindUnknown, and is empty otherwise.
+	KindReason string `json:"kindReason,omitempty"`
+
 	// Sources holds one entry for each KafkaSource operator, by operator id.
 	// Two sources are never merged, even when they share a partition. It is
 	// never empty.
