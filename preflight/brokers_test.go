@@ -30,10 +30,15 @@ func deny(c *kfake.Cluster, key kmsg.Key, topic string, partition int32, err *ke
 	return c.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Topic: topic, Partitions: []int32{partition}, Err: err, Count: -1}).Remove
 }
 
-// open begins a transaction on a partition and leaves it open.
+// open begins a transaction on a partition of the source and leaves it open.
 func (l *lab) open(topic string, partition int32, n int) (commit func()) {
 	l.t.Helper()
-	cl := l.connect(l.source, kgo.TransactionalID("tx-"+topic))
+	return l.openOn(l.source, "tx-"+topic, topic, partition, n)
+}
+
+func (l *lab) openOn(c *kfake.Cluster, id, topic string, partition int32, n int) (commit func()) {
+	l.t.Helper()
+	cl := l.connect(c, kgo.TransactionalID(id))
 	l.must(cl.BeginTransaction())
 	for range n {
 		l.must(cl.ProduceSync(l.t.Context(), &kgo.Record{Topic: topic, Partition: partition, Value: []byte("t")}).FirstErr())
@@ -100,6 +105,7 @@ func brokerBreakages() map[string]breakage {
 			l.create(l.target, "eu_orders", 1)
 			return func() { l.remove(l.target, "eu_orders") }
 		},
+		"target/open-transaction": func(l *lab) func() { return l.openOn(l.target, "fl-0-9", "orders", 0, 3) },
 		"target/end-unknown": func(l *lab) func() {
 			return deny(l.target, kmsg.ListOffsets, "orders", 1, kerr.KafkaStorageError)
 		},

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/internal/fresh"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -24,12 +22,14 @@ type Facts struct {
 	// Ranges holds every partition of Topics that the source has. A bound that
 	// could not be measured is none.
 	Ranges map[offsetmap.TopicPartition]offsetmap.Range
-	// TargetEnds holds the high watermark of every partition of the target
-	// topics that exist, under the target's names.
-	TargetEnds map[offsetmap.TopicPartition]offsetmap.NextOffset
+	// TargetTails holds every partition of the target topics that exist, under
+	// the target's names. A bound that could not be measured is none.
+	TargetTails map[offsetmap.TopicPartition]Tail
 	// Open lists the open transactions of partitions of Ranges whose last stable
 	// offset lies below the end. Absent: there is no such partition.
 	Open offsetmap.Fact[[]OpenTransaction]
+	// TargetOpen is the same of TargetTails.
+	TargetOpen offsetmap.Fact[[]OpenTransaction]
 
 	Worker  offsetmap.Fact[connectrest.WorkerInfo]
 	Plugins offsetmap.Fact[[]connectrest.PluginInfo]
@@ -53,14 +53,12 @@ type Facts struct {
 	unmeasured, unended *fresh.UnmeasuredError
 }
 
-// OpenTransaction is a transaction that keeps the last stable offset of a
-// partition down.
-type OpenTransaction struct {
-	offsetmap.TopicPartition
-	ProducerID int64
-	Epoch      int16
-	Start      offsetmap.NextOffset // its first offset
-	LastWrite  time.Time            // by the producer's clock, or the broker's
+// Tail is where the log of one partition ended.
+type Tail struct {
+	End offsetmap.NextOffset // the high watermark
+	// Stable is the last stable offset, measured after End: below End a
+	// transaction is open that has a record before End.
+	Stable offsetmap.NextOffset
 }
 
 // PluginVersion returns the version of the MirrorSourceConnector plugin as the
@@ -127,25 +125,4 @@ func measured[T any](m map[offsetmap.TopicPartition]T, err error) (map[offsetmap
 
 func sortedUnique(s []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(s)))
-}
-
-func openTransactions(described kadm.DescribedProducersTopics, err error) offsetmap.Fact[[]OpenTransaction] {
-	var open []OpenTransaction
-	described.EachPartition(func(p kadm.DescribedProducersPartition) {
-		if p.Err != nil {
-			err = errors.Join(err, p.Err)
-		}
-	})
-	described.EachProducer(func(p kadm.DescribedProducer) {
-		start, none := offsetmap.Next(p.CurrentTxnStartOffset)
-		if none != nil { // -1: no transaction is open
-			return
-		}
-		open = append(open, OpenTransaction{
-			TopicPartition: offsetmap.TopicPartition{Topic: p.Topic, Partition: p.Partition},
-			ProducerID:     p.ProducerID, Epoch: p.ProducerEpoch, Start: start, LastWrite: time.UnixMilli(p.LastTimestamp),
-		})
-	})
-	slices.SortFunc(open, func(a, b OpenTransaction) int { return a.Compare(b.TopicPartition) })
-	return fact(open, err)
 }

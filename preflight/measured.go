@@ -49,13 +49,13 @@ func (f Facts) Measured(target func(topic string) string) (map[offsetmap.TopicPa
 
 // targetEnd returns the high watermark of a target partition.
 func (f Facts) targetEnd(at offsetmap.TopicPartition) offsetmap.NextOffset {
-	end, measured := f.TargetEnds[at]
+	tail, measured := f.TargetTails[at]
 	target, known := f.Target.Get()
 	t, asked := target.Topics[at.Topic]
 	if !measured && known && asked && (t.Missing() || t.Err == nil && !target.has(at)) {
 		return offset0
 	}
-	return end
+	return tail.End
 }
 
 var offset0, _ = offsetmap.Next(0)

@@ -53,13 +53,13 @@ func TestAnEndIsTakenForZeroOnlyWhereNoPartitionIs(t *testing.T) {
 		}
 		return offsetmap.Known(c)
 	}
-	end := func(v offsetmap.NextOffset) map[offsetmap.TopicPartition]offsetmap.NextOffset {
-		return map[offsetmap.TopicPartition]offsetmap.NextOffset{tp("orders", 1): v}
+	end := func(v offsetmap.NextOffset) map[offsetmap.TopicPartition]preflight.Tail {
+		return map[offsetmap.TopicPartition]preflight.Tail{tp("orders", 1): {End: v, Stable: v}}
 	}
 	none := offsetmap.NextOffset{}
 	for name, c := range map[string]struct {
 		target offsetmap.Fact[preflight.Cluster]
-		ends   map[offsetmap.TopicPartition]offsetmap.NextOffset
+		ends   map[offsetmap.TopicPartition]preflight.Tail
 		want   offsetmap.NextOffset
 	}{
 		"measured":                        {target(two), end(next(7)), next(7)},
@@ -75,7 +75,7 @@ func TestAnEndIsTakenForZeroOnlyWhereNoPartitionIs(t *testing.T) {
 	} {
 		f := preflight.Facts{
 			Topics: []string{"orders"}, Source: offsetmap.Known(preflight.Cluster{Topics: map[string]preflight.Topic{"orders": two}}),
-			Target: c.target, TargetEnds: c.ends,
+			Target: c.target, TargetTails: c.ends,
 		}
 		got, err := f.Measured(same)
 		if err != nil || len(got) != 2 || got[tp("orders", 1)].TargetEnd != c.want {

@@ -141,17 +141,13 @@ func (p Probe) observeSource(ctx context.Context, f *Facts) {
 		return
 	}
 	f.Ranges, f.unmeasured = measured(fresh.Ranges(ctx, p.Source, source.existing(f.Topics)...))
-	open := kadm.TopicsSet{}
+	held := kadm.TopicsSet{}
 	for tp, r := range f.Ranges {
-		if n, both := r.End.Sub(r.Stable); both && n > 0 {
-			open.Add(tp.Topic, tp.Partition)
+		if isHeld(r.Stable, r.End) {
+			held.Add(tp.Topic, tp.Partition)
 		}
 	}
-	if len(open) == 0 { // kadm would ask for all partitions
-		f.Open = offsetmap.Absent[[]OpenTransaction]()
-		return
-	}
-	f.Open = openTransactions(p.Source.DescribeProducers(ctx, open))
+	f.Open = describeHeld(ctx, p.Source, held)
 }
 
 func (p Probe) observeTarget(ctx context.Context, f *Facts) {
@@ -164,7 +160,19 @@ func (p Probe) observeTarget(ctx context.Context, f *Facts) {
 		}
 	}
 	f.Target = fact(readCluster(ctx, p.Target, names))
-	if target, ok := f.Target.Get(); ok {
-		f.TargetEnds, f.unended = measured(fresh.Ends(ctx, p.Target, target.existing(names)...))
+	target, ok := f.Target.Get()
+	if !ok {
+		return
 	}
+	var tails map[offsetmap.TopicPartition]fresh.Tail
+	tails, f.unended = measured(fresh.Tails(ctx, p.Target, target.existing(names)...))
+	f.TargetTails = make(map[offsetmap.TopicPartition]Tail, len(tails))
+	held := kadm.TopicsSet{}
+	for tp, t := range tails {
+		f.TargetTails[tp] = Tail(t)
+		if isHeld(t.Stable, t.End) {
+			held.Add(tp.Topic, tp.Partition)
+		}
+	}
+	f.TargetOpen = describeHeld(ctx, p.Target, held)
 }

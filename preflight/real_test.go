@@ -75,6 +75,18 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) {
 	l.must(tx.EndTransaction(t.Context(), kgo.TryAbort))
 	l.eventually(func() bool { return len(found(l.judge(), "source/open-transaction")) == 0 }, "the transaction has ended")
 
+	// The same on the target, as the old job's sink leaves it.
+	sink := l.dial(stage.Target.Bootstrap, kgo.TransactionalID("fl-0-9"))
+	l.must(sink.BeginTransaction())
+	l.must(sink.ProduceSync(t.Context(), &kgo.Record{Topic: orders, Partition: 1, Value: []byte("t")}).FirstErr())
+	left := l.one("target/open-transaction")
+	l.says(left, "last stable offset 0 is 1 below the end 1", "producer id ", "from offset 0")
+	if left.Scope != orders+"-1" || left.Acceptable != offsetmap.Exact {
+		t.Errorf("%s, acceptable %q", left, left.Acceptable)
+	}
+	l.must(sink.EndTransaction(t.Context(), kgo.TryCommit))
+	l.eventually(func() bool { return len(found(l.judge(), "target/open-transaction")) == 0 }, "the sink's transaction has ended")
+
 	// Records deleted, partitions added, a topic created again.
 	_, err = source.DeleteRecords(t.Context(), kadm.Offsets{orders: {0: {Topic: orders, Partition: 0, At: 7}}})
 	l.must(err)

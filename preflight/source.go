@@ -3,7 +3,6 @@ package preflight
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -39,7 +38,7 @@ func sourceChecks() []Check {
 		Looks:      "partitions whose last stable offset lies below the high watermark, and their producers (DescribeProducers)",
 		Why:        "A read_committed connector waits below an open transaction until it ends, and looks as if it stood still. A hanging one never ends by itself.",
 		Remedy:     "Let the producer finish, or abort a hanging transaction: kafka-transactions.sh --bootstrap-server SOURCE abort --topic TOPIC --partition N --start-offset OFFSET",
-		Judge:      openTransaction,
+		Judge:      sourceOpen,
 	}, {
 		ID:         "source/group-ahead",
 		Title:      "The group is not ahead of the savepoint",
@@ -70,32 +69,6 @@ func topicMissing(c *Case, r *Reporter) {
 // absent reports whether a topic is not there; one that nobody looked for has no
 // name.
 func absent(t Topic) bool { return t.Name == "" || t.Missing() }
-
-func openTransaction(c *Case, r *Reporter) {
-	open, described := c.Facts.Open.Get()
-	for tp, rg := range c.Facts.Ranges {
-		n, ok := rg.End.Sub(rg.Stable)
-		if !ok || n <= 0 {
-			continue
-		}
-		who := fmt.Sprintf("whose it is could not be found out: %v", c.Facts.Open.Err())
-		if described {
-			who = "no producer with an open transaction is listed: it hangs, or has just ended"
-			for _, o := range open {
-				if o.TopicPartition == tp {
-					who = o.describe(c.Facts.At)
-					break
-				}
-			}
-		}
-		r.Warn(tp.String(), "the last stable offset %s is %d below the end %s: %s", rg.Stable, n, rg.End, who)
-	}
-}
-
-func (o OpenTransaction) describe(now time.Time) string {
-	return fmt.Sprintf("producer id %d, epoch %d, has a transaction open from offset %s and last wrote %s ago",
-		o.ProducerID, o.Epoch, o.Start, now.Sub(o.LastWrite).Round(time.Second))
-}
 
 func groupAhead(c *Case, r *Reporter) {
 	if c.Question.Origin != offsetmap.FromSavepoint {

@@ -11,7 +11,7 @@ import (
 const checkEndsMoved = "target/ends-moved"
 
 // stepChecks describes what only the steps after planning report: apply,
-// verify, start, watch and rollback.
+// verify, start, watch, rollback and the commit of its boundary.
 func stepChecks() []Check {
 	const (
 		never = offsetmap.Never
@@ -23,7 +23,7 @@ func stepChecks() []Check {
 	step := func(id, title string, a offsetmap.Acceptable, looks, why, remedy string) Check {
 		return Check{ID: id, Title: title, Severity: offsetmap.Block, Acceptable: a, Looks: looks, Why: why, Remedy: remedy}
 	}
-	return []Check{
+	return slices.Concat(groupChecks(step), []Check{
 		step("plan/expired", "The plan is still alive", never, "createdAt and expiresAt of the plan against the clock",
 			"An old plan says where a world stood that has gone on since; and with a clock that is wrong nobody knows how old it is.",
 			"Set the clock right, or make a new plan: runbook plan, or Migration.MakePlan."),
@@ -60,6 +60,9 @@ func stepChecks() []Check {
 		step("journal/other-plan", "No other plan was started on the connector", never, journal,
 			"The connector runs, or ran, by that plan: going back by this one would undo its progress.",
 			"Use the plan that the finding names; the journal says who started it and when."),
+		step("journal/handed-back", "No boundary was committed for Flink since the plan", never, journal,
+			"Whoever committed it was about to start Flink: with the connector there would be two writers, and the plan's C may be behind what Flink has read since.",
+			"Stop Flink with a savepoint, and make a new plan from that one: runbook plan --replace, or Migration.MakePlan."),
 		step("engine/goal", "The step is one that exists", never, "the step that was asked for",
 			"A step that nobody knows is a fault of this program.", "Report it with the command that was run."),
 		step("rollback/offset-absent", "Connect still holds an offset for each partition that the plan wrote", never, back,
@@ -83,6 +86,48 @@ func stepChecks() []Check {
 		step("rollback/unplanned", "Every stored offset is of a topic of the plan", offsetmap.ByScope, stored,
 			"The connector copied a topic that the plan does not have; it does not go back with it, and nobody copies it afterwards.",
 			"Bring the topic back by its own plan, or roll back with an acceptance of rollback/unplanned for the PARTITION, its TOPIC or * (RollbackOptions.Acceptances: check, scope, by, reason)."),
+	})
+}
+
+// groupChecks describes what is reported when the boundary of a rollback is
+// committed to a consumer group.
+func groupChecks(step func(id, title string, a offsetmap.Acceptable, looks, why, remedy string) Check) []Check {
+	const (
+		never, exact = offsetmap.Never, offsetmap.Exact
+
+		group = "the members and the committed offsets of the group, twice, further apart than the worker's flush timeout"
+		fresh = "commit the boundary to a group that nobody has used, and give Flink that group.id"
+		again = "Roll back again: runbook rollback, or Migration.Rollback. The boundary that it finds then is the one to commit."
+	)
+	return []Check{
+		step("rollback/flink-end", "It is attested how Flink ended, and that it does not run now", never, "what the person who commits the boundary states",
+			"Flink's source never joins its group, so nothing that brokers tell shows that it has ended; with two jobs in one group each would move the other's offsets.",
+			"Make sure that no job of it runs and nothing starts one, and say so: runbook rollback --commit-group GROUP --flink-stopped END --reason TEXT, or GroupReturn.FlinkStopped."),
+		step("rollback/not-done", "The rollback of the plan is finished", never, "the journal of the migration",
+			"Only a connector that was stopped, and has settled, says where Flink goes on.", again),
+		step("rollback/nothing-started", "The plan was started before it was rolled back", never, "the journal of the migration",
+			"Where MirrorMaker 2 never ran there is no C': Flink goes on from its savepoint, and a group may be behind that or hold nothing.",
+			"Restore the job from its savepoint. Do not start it from its group."),
+		step("rollback/not-settled", "Nothing moves any more", never, "the connector's stored offsets and the target's ends, several times",
+			"Something still writes: a straggling task, Flink, or somebody else. What is committed while it writes is no boundary.",
+			"Find out what writes and stop it, then run the step again. Where others must go on writing to the target, start Flink with the offsets of the boundary itself (OffsetsInitializer.offsets)."),
+		step("rollback/boundary-changed", "The boundary is what a rollback finds now", never, "the boundary against what Connect and the source hold",
+			"The connector has run since, somebody has written its offsets, a partition was added, or the file is of another rollback: records would be lost or repeated.", again),
+		step("rollback/group-unknown", "The group can be read", never, group,
+			"Whether somebody reads with the group is not known.",
+			"Grant Describe on the group and on its topics, or bring the group's coordinator back; where the group is of another kind, "+fresh+"."),
+		step("rollback/group-active", "Nobody reads with the group", never, group,
+			"Somebody who reads commits over what is committed here, and Flink beside them makes two writers.",
+			"Stop whoever reads with the group and run the step again; or "+fresh+"."),
+		step("rollback/group-ahead", "The group is not beyond C'", exact, group,
+			"Somebody has read beyond C': Flink perhaps, which then runs or has run. Records would be read, and copied, again.",
+			"Find out who committed it. Where it is known that these records may be read again, commit with an acceptance of rollback/group-ahead for PARTITION:COUNT (GroupReturn.Acceptances: check, scope, by, reason); or "+fresh+"."),
+		step("rollback/group-moved", "The group stands where the plan saw it", exact, group,
+			"Somebody has committed since: Flink, which then has run beside MirrorMaker 2, or another program, from which records would be taken.",
+			"Find out whose group it is. Where that is known, commit with an acceptance of rollback/group-moved for PARTITION:COUNT (GroupReturn.Acceptances: check, scope, by, reason); or "+fresh+"."),
+		step("rollback/group-expiring", "The group's offsets expire by their commit", never, "whether the group has ever had members",
+			"Brokers drop the offsets of a group that has had members offsets.retention.minutes after the last one left, however new they are (KIP-211): Flink may find none, and follow its reset rule.",
+			"Commit the boundary to a group that nobody has joined, and give Flink that group.id; or start it with the offsets of the boundary itself (OffsetsInitializer.offsets)."),
 	}
 }
 

@@ -88,7 +88,7 @@ func TestOneClientSeesWhatChangedAMomentAgo(t *testing.T) {
 	c, cl, admin := cluster(t)
 	create(t, c, "orders", 1)
 	produce(t, cl, "orders", 0, 5)
-	read := func() (fresh.Topic, map[offsetmap.TopicPartition]offsetmap.Range, map[offsetmap.TopicPartition]offsetmap.NextOffset) {
+	read := func() (fresh.Topic, map[offsetmap.TopicPartition]offsetmap.Range, map[offsetmap.TopicPartition]fresh.Tail) {
 		t.Helper()
 		topics, err := fresh.Topics(ctx, admin, "orders")
 		if err != nil {
@@ -98,11 +98,11 @@ func TestOneClientSeesWhatChangedAMomentAgo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ends, err := fresh.Ends(ctx, admin, "orders")
+		tails, err := fresh.Tails(ctx, admin, "orders")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return topics.Topics["orders"], ranges, ends
+		return topics.Topics["orders"], ranges, tails
 	}
 	first, ranges, _ := read()
 	want := map[offsetmap.TopicPartition]offsetmap.Range{tp("orders", 0): rng(t, 0, 5, 5)}
@@ -121,12 +121,12 @@ func TestOneClientSeesWhatChangedAMomentAgo(t *testing.T) {
 	if _, err := admin.CreatePartitions(ctx, 2, "orders"); err != nil {
 		t.Fatal(err)
 	}
-	topic, ranges, ends := read()
+	topic, ranges, tails := read()
 	if d := cmp.Diff([]int32{0, 1, 2}, topic.Partitions); d != "" {
 		t.Errorf("after CreatePartitions (-want +got):\n%s", d)
 	}
-	if len(ranges) != 3 || len(ends) != 3 {
-		t.Errorf("after CreatePartitions: %d ranges and %d ends, want 3", len(ranges), len(ends))
+	if len(ranges) != 3 || len(tails) != 3 {
+		t.Errorf("after CreatePartitions: %d ranges and %d tails, want 3", len(ranges), len(tails))
 	}
 
 	if err := c.DeleteTopic("orders"); err != nil {
@@ -140,7 +140,7 @@ func TestOneClientSeesWhatChangedAMomentAgo(t *testing.T) {
 		t.Errorf("after DeleteTopic: %+v, want missing", gone.Topics["orders"])
 	}
 	create(t, c, "orders", 2)
-	topic, ranges, ends = read()
+	topic, ranges, tails = read()
 	if topic.ID == first.ID || topic.ID == (offsetmap.TopicID{}) {
 		t.Errorf("after the topic was created again its id is %s, it was %s", topic.ID, first.ID)
 	}
@@ -148,8 +148,8 @@ func TestOneClientSeesWhatChangedAMomentAgo(t *testing.T) {
 	if d := cmp.Diff(want, ranges, values); d != "" {
 		t.Errorf("after the topic was created again (-want +got):\n%s", d)
 	}
-	if len(ends) != 2 || ends[tp("orders", 0)] != next(t, 0) {
-		t.Errorf("after the topic was created again: ends %v", ends)
+	if len(tails) != 2 || tails[tp("orders", 0)] != (fresh.Tail{End: next(t, 0), Stable: next(t, 0)}) {
+		t.Errorf("after the topic was created again: tails %v", tails)
 	}
 }
 
@@ -261,6 +261,38 @@ func TestOneBoundThatFailsIsNoneWithItsReason(t *testing.T) {
 	if d := cmp.Diff(want, ranges, values); d != "" {
 		t.Errorf("ranges (-want +got):\n%s", d)
 	}
+}
+
+// A writer that goes on between the two listings must not look like a
+// transaction that is open.
+func TestTailsTakeAWriterThatGoesOnForNoOpenTransaction(t *testing.T) {
+	c, cl, admin := cluster(t)
+	create(t, c, "orders", 1)
+	produce(t, cl, "orders", 0, 4)
+	tails, err := fresh.Tails(t.Context(), writing{admin, func() { produce(t, cl, "orders", 0, 2) }}, "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := tails[tp("orders", 0)]
+	if n, known := got.End.Sub(got.Stable); !known || n > 0 {
+		t.Errorf("end %s, last stable offset %s: the end lies above it", got.End, got.Stable)
+	}
+}
+
+// writing writes after each listing.
+type writing struct {
+	*kadm.Client
+	write func()
+}
+
+func (w writing) ListEndOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error) {
+	defer w.write()
+	return w.Client.ListEndOffsets(ctx, topics...)
+}
+
+func (w writing) ListCommittedOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error) {
+	defer w.write()
+	return w.Client.ListCommittedOffsets(ctx, topics...)
 }
 
 func TestABrokerThatDoesNotAnswerLeavesItsPartitionsInTheMap(t *testing.T) {

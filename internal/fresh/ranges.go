@@ -77,17 +77,28 @@ func Ranges(ctx context.Context, admin Admin, topics ...string) (map[offsetmap.T
 	return m.ranges, m.err()
 }
 
-// Ends measures the high watermark of every partition of the topics. Map and
-// error are as with Ranges.
-func Ends(ctx context.Context, admin Admin, topics ...string) (map[offsetmap.TopicPartition]offsetmap.NextOffset, error) {
+// Tail is where the log of one partition ended at one moment. A bound that was
+// not measured is none.
+type Tail struct {
+	End offsetmap.NextOffset // the high watermark
+	// Stable is the last stable offset, measured after End. So at End or above it
+	// says that no transaction with a record before End is open, although others
+	// may write meanwhile.
+	Stable offsetmap.NextOffset
+}
+
+// Tails measures the high watermark and then the last stable offset of every
+// partition of the topics. Map and error are as with Ranges.
+func Tails(ctx context.Context, admin Admin, topics ...string) (map[offsetmap.TopicPartition]Tail, error) {
 	m := newMeasuring(topics)
 	m.known(ctx, admin)
 	m.list(ctx, "high watermark", admin.ListEndOffsets, func(r *offsetmap.Range, o offsetmap.NextOffset) { r.End = o })
-	ends := make(map[offsetmap.TopicPartition]offsetmap.NextOffset, len(m.ranges))
+	m.list(ctx, "last stable offset", admin.ListCommittedOffsets, func(r *offsetmap.Range, o offsetmap.NextOffset) { r.Stable = o })
+	tails := make(map[offsetmap.TopicPartition]Tail, len(m.ranges))
 	for tp, r := range m.ranges {
-		ends[tp] = r.End
+		tails[tp] = Tail{End: r.End, Stable: r.Stable}
 	}
-	return ends, m.err()
+	return tails, m.err()
 }
 
 // measuring gathers what several listings say of the same partitions.
