@@ -34,7 +34,7 @@ var (
 // RefusedError says why an act was refused. It is an ErrMoved or an ErrNotKnown,
 // from Watch an ErrNotProven.
 type RefusedError struct {
-	Act      string              // apply, verify, start, watch or rollback
+	Act      string              // apply, verify, start, watch, rollback or commit-boundary
 	Findings []offsetmap.Finding // every reason, sorted
 	// Before lists what the same call had done before it was refused, such as
 	// "write"; empty when nothing was changed.
@@ -61,7 +61,7 @@ func (e *RefusedError) Unwrap() error { return e.kind }
 
 func refused(goal engine.Goal, r *engine.Refusal, before []string) error {
 	if r.Reason == engine.Blocked {
-		return preflight.Blocked(r.Findings)
+		return fmt.Errorf("%s: %w", goal, preflight.Blocked(r.Findings))
 	}
 	kind := ErrMoved
 	if r.Reason == engine.Unknown {

@@ -19,6 +19,7 @@ const (
 	actRestore  = "restore"
 	actDelete   = "delete"
 	actRollback = "rollback"
+	actCommit   = "commit-boundary"
 )
 
 // history sums up what the journal holds of a plan, and how many entries that
@@ -46,6 +47,7 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 			if e.Plan != "" {
 				others.see(e)
 			}
+			h.RollbackDone = h.RollbackDone && (e.Act != actResume || e.Phase == PhaseFailed)
 			used = used || e.Plan != "" && (e.Act == actStart || e.Act == actResume || e.Act == actWrite)
 			continue
 		}
@@ -68,17 +70,18 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 				begun--
 			}
 			h.Resumed = h.Resumed || e.Phase == PhaseDone || e.Phase == PhaseUnknown
+			h.RollbackDone = false
 		case actStop:
 			h.Stopped = true
 		case actDelete:
 			h.Deleted = true
 		case actRollback:
-			h.RolledBack = true
+			h.RolledBack, h.RollbackDone = true, e.Phase == PhaseDone
 		}
 	}
 	h.Created = created && !used
 	h.Resumed = h.Resumed || begun > 0
-	h.Other, h.Writing = others.resumes.last(), others.writes.last()
+	h.Other, h.Writing, h.HandedBack = others.resumes.last(), others.writes.last(), others.commits.last()
 	return offsetmap.Known(h), len(entries)
 }
 
@@ -86,6 +89,7 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 type rivals struct {
 	resumes openActs // never closed by their end: what was resumed ran
 	writes  openActs
+	commits openActs // never closed: Flink may run from then on
 }
 
 func (r *rivals) see(e Entry) {
@@ -97,6 +101,8 @@ func (r *rivals) see(e Entry) {
 		if e.Phase == PhaseDone { // all that the plan writes was read back
 			r.writes.close(e.Plan)
 		}
+	case actCommit:
+		r.commits.see(e)
 	case actRollback:
 		if e.Phase == PhaseDone {
 			r.resumes.close(e.Plan)

@@ -35,12 +35,13 @@ type Journal interface {
 // a start) has one entry.
 type Entry struct {
 	At        time.Time      `json:"at"`
-	Act       string         `json:"act"` // create, plan, apply, start, resume, stop, restore, delete, rollback
+	Act       string         `json:"act"` // create, plan, apply, start, resume, stop, restore, delete, rollback, commit-boundary
 	Phase     Phase          `json:"phase"`
 	Plan      string         `json:"plan,omitempty"` // digest; empty before there is a plan
 	Connector string         `json:"connector"`
 	By        string         `json:"by"`
-	Approved  string         `json:"approvedBy,omitempty"` // of a start and its resume: who gave the word
+	Approved  string         `json:"approvedBy,omitempty"` // of a start and its resume: who gave the word; of a commit-boundary: who attested Flink's end
+	Group     string         `json:"group,omitempty"`      // of a commit-boundary: the consumer group
 	Detail    string         `json:"detail,omitempty"`
 	Ends      []PartitionEnd `json:"targetEnds,omitempty"` // of a start: the target's ends before the first resume
 	AfterTorn bool           `json:"afterTorn,omitempty"`  // the line before this one was cut short by a crash

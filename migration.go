@@ -30,6 +30,13 @@ type Cluster struct {
 type Admin interface {
 	preflight.Admin
 	DescribeTopicConfigs(ctx context.Context, topics ...string) (kadm.ResourceConfigs, error)
+
+	// What CommitBoundary asks of the source, and the one thing that it writes.
+	FetchOffsets(ctx context.Context, group string) (kadm.OffsetResponses, error)
+	DescribeGroups(ctx context.Context, groups ...string) (kadm.DescribedGroups, error)
+	ListGroups(ctx context.Context, filterStates ...string) (kadm.ListedGroups, error)
+	DescribeBrokerConfigs(ctx context.Context, brokers ...int32) (kadm.ResourceConfigs, error)
+	CommitOffsets(ctx context.Context, group string, offsets kadm.Offsets) (kadm.OffsetResponses, error)
 }
 
 // Connect is the part of a Connect REST client that a migration needs.
@@ -67,7 +74,8 @@ type Config struct {
 }
 
 // Migration joins the steps that carry a stopped Flink job's progress to
-// MirrorMaker 2: Create, MakePlan, Apply, Verify, Start, Watch, Rollback.
+// MirrorMaker 2, and back: Create, MakePlan, Apply, Verify, Start, Watch,
+// Rollback, CommitBoundary.
 //
 // Each step can be run again. A Migration holds no state of the migration
 // itself: what a step decides, it decides from what it sees at that moment.

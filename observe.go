@@ -2,8 +2,10 @@ package flinkmm2
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
@@ -39,6 +41,7 @@ type observer struct {
 	since   time.Time
 	stored  offsetsByPartition
 	ends    endsByPartition
+	moved   []string // what had moved at the last look that found anything moved
 }
 
 // look observes everything once, freshly. It never fails: what could not be
@@ -101,10 +104,39 @@ func (o *observer) settled(seen engine.Observed) bool {
 		}
 	}
 	if o.stored == nil || !maps.Equal(o.stored, stored.Offsets) || !maps.Equal(o.ends, ends) {
+		if o.stored != nil {
+			o.moved = slices.Concat(differences("Connect's offset", o.stored, stored.Offsets), differences("the target's end", o.ends, ends))
+		}
 		o.since, o.stored, o.ends = seen.Now, stored.Offsets, ends
 		return false
 	}
 	return seen.Now.Sub(o.since) > o.m.flushTimeout
+}
+
+// differences says what moved from before to after.
+func differences[V fmt.Stringer](what string, before, after map[offsetmap.TopicPartition]V) []string {
+	all := maps.Clone(after)
+	for tp, v := range before {
+		if now, there := after[tp]; there && any(now) == any(v) {
+			delete(all, tp)
+		} else {
+			all[tp] = now
+		}
+	}
+	out := make([]string, 0, len(all))
+	for _, tp := range slices.SortedFunc(maps.Keys(all), offsetmap.TopicPartition.Compare) {
+		out = append(out, fmt.Sprintf("%s of %s went from %s to %s", what, tp, before[tp], all[tp]))
+	}
+	return out
+}
+
+// unsettled says that something still moves, and what.
+func (o *observer) unsettled() []offsetmap.Finding {
+	detail := "neither the connector's offsets nor the target's ends have stood still for longer than the flush timeout"
+	if len(o.moved) > 0 {
+		detail += "; at the last look " + strings.Join(o.moved, ", ")
+	}
+	return []offsetmap.Finding{{Check: "rollback/not-settled", Severity: offsetmap.Block, Detail: detail, Acceptable: offsetmap.Never}}
 }
 
 // stoodStill reports whether the connector has been STOPPED, at every look, for

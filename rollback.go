@@ -2,7 +2,6 @@ package flinkmm2
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -21,31 +20,6 @@ type RolledBack struct {
 	Restored []offsetmap.TopicPartition `json:"restored"` // sorted; put back as they were
 	Deleted  bool                       `json:"deleted"`  // the connector, which this migration had created
 	Boundary *Boundary                  `json:"boundary"` // null unless Started
-}
-
-// BoundaryKind is the kind of a Boundary file.
-const BoundaryKind = "Boundary"
-
-// Boundary says where Flink goes on after MirrorMaker 2 has run: for each
-// partition C' = M + 1. It is a file of its own, since whoever brings Flink back
-// needs it without this package.
-type Boundary struct {
-	APIVersion string              `json:"apiVersion"`
-	Kind       string              `json:"kind"`
-	CreatedAt  offsetmap.Time      `json:"createdAt"`
-	Plan       string              `json:"plan"` // digest
-	SourceID   string              `json:"sourceClusterId"`
-	Connector  string              `json:"connector"`
-	Partitions []offsetmap.Reverse `json:"partitions"` // sorted
-}
-
-// Encode returns the boundary as a file.
-func (b *Boundary) Encode() ([]byte, error) {
-	out, err := json.MarshalIndent(b, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return append(out, '\n'), nil
 }
 
 // Rollback goes back, all the way or not at all.
@@ -100,16 +74,7 @@ func (m *Migration) rolledBack(plan *offsetmap.Plan, r reached, o RollbackOption
 		out.Deleted = history.Deleted
 		return out, nil
 	}
-	stored, _ := r.seen.Stored.Get()
-	measured, _ := r.seen.Measured.Get()
-	ends := history.StartEnds
-	if ends == nil { // it was resumed by somebody else
-		ends = make(endsByPartition, len(plan.Body.Rows))
-		for _, row := range plan.Body.Rows {
-			ends[row.TopicPartition] = row.TargetEnd
-		}
-	}
-	rows, findings := plan.Reverse(offsetmap.Return{Stored: stored.Offsets, Measured: measured, Ends: ends, Acceptances: o.Acceptances})
+	rows, findings := reversed(plan, r.seen, o.Acceptances)
 	if err := preflight.Blocked(findings); err != nil {
 		return nil, fmt.Errorf("rollback: the connector is STOPPED: %w", err)
 	}
@@ -119,4 +84,19 @@ func (m *Migration) rolledBack(plan *offsetmap.Plan, r reached, o RollbackOption
 		Plan: plan.Digest, SourceID: plan.Body.Source.ID, Connector: plan.Body.Connector.Name, Partitions: rows,
 	}
 	return out, nil
+}
+
+// reversed reads C' from what was seen, which has settled.
+func reversed(plan *offsetmap.Plan, seen engine.Observed, acceptances []offsetmap.Acceptance) ([]offsetmap.Reverse, []offsetmap.Finding) {
+	history, _ := seen.History.Get()
+	stored, _ := seen.Stored.Get()
+	measured, _ := seen.Measured.Get()
+	ends := history.StartEnds
+	if ends == nil { // it was resumed by somebody else
+		ends = make(endsByPartition, len(plan.Body.Rows))
+		for _, row := range plan.Body.Rows {
+			ends[row.TopicPartition] = row.TargetEnd
+		}
+	}
+	return plan.Reverse(offsetmap.Return{Stored: stored.Offsets, Measured: measured, Ends: ends, Acceptances: acceptances})
 }

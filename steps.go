@@ -10,11 +10,16 @@ import (
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 // maxSteps bounds the acts towards one goal. A plan needs a handful; more means
 // that somebody works against it.
 const maxSteps = 24
+
+// maxSettles bounds the wait until nothing moves before a boundary is handed to
+// Flink: the rollback has settled before, so what moves now is somebody else's.
+const maxSettles = 3
 
 // maxWrites bounds one PATCH, so that it stays far inside the worker's fixed
 // 90 seconds.
@@ -27,6 +32,7 @@ type reached struct {
 	written []engine.Change
 	acts    []string // those that changed something
 	begun   bool     // a rollback stands in the journal
+	entries int      // of the journal, when the last decision was made
 }
 
 // changes reports whether an act changes anything outside the journal.
@@ -50,8 +56,10 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 		return r, fmt.Errorf("%s: %w: the plan is for connector %q, this migration is for %q", goal, ErrMoved, plan.Body.Connector.Name, m.cfg.Connector)
 	}
 	o := &observer{m: m, plan: plan}
+	settles := 0
 	for range maxSteps {
 		r.seen = o.look(ctx)
+		r.entries = o.entries
 		if err := ctx.Err(); err != nil {
 			return r, fmt.Errorf("%s: %w", goal, err)
 		}
@@ -81,6 +89,9 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 		case engine.AwaitResume:
 			err = m.sleep(ctx, m.startWait/4+time.Millisecond)
 		case engine.Settle:
+			if settles++; goal == engine.CommitBoundary && settles > maxSettles {
+				return r, fmt.Errorf("%s: %w", goal, preflight.Blocked(o.unsettled()))
+			}
 			err = m.sleep(ctx, m.flushTimeout+time.Second)
 		case engine.Write:
 			err = m.write(ctx, goal, plan, o, r.seen, d.Writes)

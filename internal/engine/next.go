@@ -19,6 +19,8 @@ func Next(goal Goal, plan *offsetmap.Plan, seen Observed) Decision {
 		return d.start()
 	case Rollback:
 		return d.rollback()
+	case CommitBoundary:
+		return d.commitBoundary()
 	default:
 		d.find(Blocked, "engine/goal", "", "no such goal: %q", goal)
 		return d.refusal()
@@ -88,6 +90,9 @@ func (d *decider) alone(h History) {
 	}
 	if h.Writing != "" {
 		d.find(Moved, "journal/other-plan", "", "a write of plan %s was begun and its end is not known, so it may still arrive: apply that plan again, roll it back, or make a new one", h.Writing)
+	}
+	if h.HandedBack != "" {
+		d.find(Moved, "journal/handed-back", "", "the boundary of plan %s was committed for Flink since this one was made, so Flink may run: two would write, and C may be old", h.HandedBack)
 	}
 }
 

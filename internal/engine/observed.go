@@ -14,6 +14,9 @@ const (
 	Verify   Goal = "verify"   // the same, but nothing may be written for it
 	Start    Goal = "start"    // the connector runs from the plan's offsets
 	Rollback Goal = "rollback" // Flink can go on: as it was, or from C'
+	// CommitBoundary is that C' may be committed to Flink's group. Nothing is done
+	// for it on the way.
+	CommitBoundary Goal = "commit-boundary"
 )
 
 // Observed is what was seen of the world at one moment.
@@ -77,8 +80,11 @@ type History struct {
 	StartEnds  map[offsetmap.TopicPartition]offsetmap.NextOffset
 	Resumed    bool // a resume was sent, or was about to be
 	RolledBack bool // a rollback was begun
-	Deleted    bool // the connector was deleted for this plan, or was about to be
-	Stopped    bool // a stop was sent for this plan, at any time: so it was seen running
+	// RollbackDone: the last rollback of the plan ended well, and nothing was
+	// resumed on the connector since, by whatever plan.
+	RollbackDone bool
+	Deleted      bool // the connector was deleted for this plan, or was about to be
+	Stopped      bool // a stop was sent for this plan, at any time: so it was seen running
 	// StoppedNow says that the caller, on its way to this goal, has sent a stop
 	// that the worker took. A resume that was still on its way is overruled by it.
 	StoppedNow bool
@@ -88,6 +94,9 @@ type History struct {
 	// Writing is the digest of another plan whose write of offsets was begun since
 	// this one was made, and may still be on its way; empty when there is none.
 	Writing string
+	// HandedBack is the digest of another plan whose boundary was committed for
+	// Flink since this one was made, or may have been; empty when there is none.
+	HandedBack string
 }
 
 // Act is one thing to do.

@@ -1,0 +1,331 @@
+package flinkmm2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/internal/engine"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
+)
+
+// GroupReturn says for which consumer group a boundary is committed, and on
+// whose word.
+type GroupReturn struct {
+	// Group is the group.id that Flink's source will have.
+	Group string
+	// FlinkStopped attests how the old job ended and that nothing of it runs now.
+	// The plan's own attestation is older than the migration, so it does not
+	// count. The consumer group cannot show it either: Flink's source never joins
+	// its group, which looks empty while the job runs, and brokers take commits to
+	// it at any time.
+	FlinkStopped *offsetmap.Attestation[offsetmap.FlinkEnd]
+	// Acceptances let findings of the way back through, each by name, as those of
+	// RollbackOptions do.
+	Acceptances []offsetmap.Acceptance
+}
+
+// Check returns a *offsetmap.BlockedError when the attestation is missing or
+// says nothing. It looks at no cluster, so a program can ask before it changes
+// anything; CommitBoundary asks too.
+func (r GroupReturn) Check() error { return preflight.Blocked(r.findings()) }
+
+func (r GroupReturn) findings() []offsetmap.Finding {
+	var out []offsetmap.Finding
+	for _, f := range (offsetmap.Attestations{FlinkStopped: r.FlinkStopped}).Check() {
+		if f.Check == "attest/flink-stopped" {
+			f.Check = "rollback/flink-end"
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// CommittedBoundary is the outcome of CommitBoundary.
+type CommittedBoundary struct {
+	Digest       string                                    `json:"digest"`
+	Group        string                                    `json:"group"`
+	FlinkStopped offsetmap.Attestation[offsetmap.FlinkEnd] `json:"flinkStopped"`
+	// Written is false when an earlier call had committed the boundary and all of
+	// it still stood.
+	Written    bool                `json:"written"`
+	Partitions []CommittedOffset   `json:"partitions"` // sorted; all that the boundary has
+	Expiry     OffsetExpiry        `json:"expiry"`
+	Findings   []offsetmap.Finding `json:"findings"` // sorted; warnings, and what was accepted
+}
+
+// CommittedOffset is one offset of a group, read back.
+type CommittedOffset struct {
+	offsetmap.TopicPartition
+	Next   offsetmap.NextOffset `json:"next"`   // C', which the group holds
+	Before offsetmap.NextOffset `json:"before"` // what it held at the first look; null when nothing
+}
+
+// CommitBoundary commits C' of every partition of the boundary as the offsets of
+// a consumer group on the source cluster, so that a Flink source which starts
+// from its group's offsets goes on where MirrorMaker 2 has stopped. It comes
+// after Rollback, whose boundary it takes, and can be run again: what it had
+// committed and still stands is left.
+//
+// It commits all partitions or none, in one request, and reads them back before
+// it says so. It refuses unless
+//
+//   - the journal has the finished rollback of this plan, and the boundary is
+//     what that rollback would find now, partition for partition, with every C'
+//     still in the source's log;
+//   - the connector is STOPPED without a task, and neither its offsets nor the
+//     target's ends move for longer than the worker's flush timeout;
+//   - it is attested how Flink ended, and nothing contradicts that: the group has
+//     no member, it stands where the plan saw it (or at C' already), and does not
+//     move between two looks.
+//
+// What is missing or contradicts is an *offsetmap.BlockedError with every
+// finding; a world that has moved since the rollback is an ErrMoved. Where
+// nobody can read back what was committed, it is an ErrOutcomeUnknown.
+//
+// Nothing here starts Flink, and nothing resumes the connector. Brokers drop a
+// group's offsets after a while: see OffsetExpiry. Flink must be started without
+// a savepoint, since restored state wins over the group's offsets.
+func (m *Migration) CommitBoundary(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn) (*CommittedBoundary, error) {
+	first, err := m.mayCommit(ctx, plan, b, r)
+	if err != nil {
+		return nil, ofCommit(err)
+	}
+	way, err := m.reach(ctx, engine.CommitBoundary, plan, "")
+	if err != nil {
+		return nil, err
+	}
+	out, err := m.committedBoundary(ctx, plan, b, r, way, first)
+	if err != nil {
+		return nil, ofCommit(err)
+	}
+	return out, nil
+}
+
+// ofCommit says whose error it is, unless it says so itself.
+func ofCommit(err error) error {
+	if _, says := errors.AsType[*RefusedError](err); says {
+		return err
+	}
+	return fmt.Errorf("%s: %w", engine.CommitBoundary, err)
+}
+
+// mayCommit finds what can be known at once, before the wait until nothing
+// moves, and returns the first look at the group.
+func (m *Migration) mayCommit(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn) (groupLook, error) {
+	switch {
+	case r.Group == "":
+		return groupLook{}, errors.New("no consumer group was named")
+	case b == nil:
+		return groupLook{}, errors.New("no boundary was given: a rollback before the start has none, and Flink restores its savepoint")
+	}
+	if err := plan.Check(); err != nil {
+		return groupLook{}, err
+	}
+	if err := b.check(); err != nil {
+		return groupLook{}, fmt.Errorf("boundary: %w", err)
+	}
+	if err := b.of(plan); err != nil {
+		return groupLook{}, err
+	}
+	look := m.lookAtGroup(ctx, r.Group, plan)
+	findings := slices.Concat(r.findings(), look.findings(plan, b.Partitions))
+	return look, preflight.Blocked(offsetmap.Accept(findings, r.Acceptances))
+}
+
+// committedBoundary looks again, now that nothing has moved for a while, and
+// commits.
+func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn, way reached, first groupLook) (*CommittedBoundary, error) {
+	second := m.lookAtGroup(ctx, r.Group, plan)
+	rows, back := reversed(plan, way.seen, r.Acceptances)
+	var moved []offsetmap.Finding
+	if rows != nil {
+		moved = b.against(rows)
+	}
+	findings := slices.Concat(r.findings(), second.findings(plan, b.Partitions), first.movedTo(second), back, moved)
+	findings = offsetmap.Accept(findings, r.Acceptances)
+	if err := preflight.Blocked(findings); err != nil {
+		if len(moved) > 0 {
+			return nil, &RefusedError{Act: string(engine.CommitBoundary), Findings: blocking(findings), kind: ErrMoved}
+		}
+		return nil, err
+	}
+	out := &CommittedBoundary{Digest: plan.Digest, Group: r.Group, FlinkStopped: *r.FlinkStopped, Findings: findings, Partitions: make([]CommittedOffset, 0, len(rows))}
+	want := make(endsByPartition, len(rows))
+	for _, row := range rows {
+		want[row.TopicPartition] = row.Next
+		out.Partitions = append(out.Partitions, CommittedOffset{row.TopicPartition, row.Next, second.committed[row.TopicPartition]})
+	}
+	settings := m.offsetSettings(ctx)
+	since, err := m.committedAt(ctx, plan.Digest, r.Group)
+	if err != nil {
+		return nil, err
+	}
+	if since.IsZero() || !holds(second.committed, want) {
+		since, out.Written = m.now(), true
+		if err := m.commit(ctx, plan, r, way.entries, settings.note(plan.Digest), want); err != nil {
+			return nil, err
+		}
+	}
+	out.Expiry = settings.expiry(since)
+	if err := m.stillStopped(ctx); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// of holds the boundary to be one of the plan's rollback.
+func (b *Boundary) of(plan *offsetmap.Plan) error {
+	for _, c := range []struct{ what, have, want string }{
+		{"plan", b.Plan, plan.Digest},
+		{"source cluster", b.SourceID, plan.Body.Source.ID},
+		{"connector", b.Connector, plan.Body.Connector.Name},
+	} {
+		if c.have != c.want {
+			return &RefusedError{Act: string(engine.CommitBoundary), kind: ErrMoved, Findings: []offsetmap.Finding{
+				changed("", "the boundary is of %s %q, this plan is of %q", c.what, c.have, c.want),
+			}}
+		}
+	}
+	return nil
+}
+
+// against holds the boundary to what a rollback finds now.
+func (b *Boundary) against(rows []offsetmap.Reverse) []offsetmap.Finding {
+	var out []offsetmap.Finding
+	had := make(map[offsetmap.TopicPartition]offsetmap.Reverse, len(b.Partitions))
+	for _, p := range b.Partitions {
+		had[p.TopicPartition] = p
+	}
+	for _, row := range rows {
+		p, there := had[row.TopicPartition]
+		delete(had, row.TopicPartition)
+		switch {
+		case !there:
+			out = append(out, changed(row.String(), "the boundary does not have the partition; C' is %s", row.Next))
+		case p != row:
+			out = append(out, changed(row.String(), "the boundary has C' = %s (M = %s, lost %d), now it is %s (M = %s, lost %d): the connector has run since, somebody wrote, or the file was edited",
+				p.Next, p.Stored, p.Lost, row.Next, row.Stored, row.Lost))
+		}
+	}
+	for tp := range had {
+		out = append(out, changed(tp.String(), "the boundary has the partition, the plan's topics have not"))
+	}
+	return out
+}
+
+func changed(scope, format string, args ...any) offsetmap.Finding {
+	return offsetmap.Finding{
+		Check: "rollback/boundary-changed", Severity: offsetmap.Block, Scope: scope,
+		Detail: fmt.Sprintf(format, args...), Acceptable: offsetmap.Never,
+	}
+}
+
+func blocking(findings []offsetmap.Finding) []offsetmap.Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f offsetmap.Finding) bool { return f.Severity != offsetmap.Block })
+}
+
+// holds reports whether all that is wanted stands committed.
+func holds(committed, want endsByPartition) bool {
+	for tp, next := range want {
+		if committed[tp] != next {
+			return false
+		}
+	}
+	return true
+}
+
+// commit sends all offsets in one request, between two lines of the journal, and
+// reads them back. It is not sent when somebody else has written to the journal
+// since it was decided: that may have been a start.
+func (m *Migration) commit(ctx context.Context, plan *offsetmap.Plan, r GroupReturn, entries int, note string, want endsByPartition) error {
+	intent := Entry{
+		Act: actCommit, Plan: plan.Digest, Group: r.Group, Approved: r.FlinkStopped.By,
+		Detail: fmt.Sprintf("%d partitions; Flink attested %s: %s", len(want), r.FlinkStopped.Value, r.FlinkStopped.Reason),
+	}
+	err := m.actAfter(ctx, entries, intent, func(ctx context.Context) error {
+		offsets := kadm.Offsets{}
+		for tp, next := range want {
+			at, _ := next.Value()
+			offsets.Add(kadm.Offset{Topic: tp.Topic, Partition: tp.Partition, At: at, LeaderEpoch: -1, Metadata: note})
+		}
+		answer, lost := m.cfg.Source.Admin.CommitOffsets(ctx, r.Group, offsets)
+		return m.readBackGroup(ctx, r.Group, plan, want, answer, lost)
+	})
+	if errors.Is(err, errOvertaken) {
+		return fmt.Errorf("%w, nothing was committed: %w", ErrMoved, err)
+	}
+	return err
+}
+
+// readBackGroup says what came of a commit. Its answer is believed nowhere: not
+// when it was lost, and not when it was good.
+func (m *Migration) readBackGroup(ctx context.Context, group string, plan *offsetmap.Plan, want endsByPartition, answer kadm.OffsetResponses, lost error) error {
+	refusals := refusedPartitions(answer)
+	for deadline := m.now().Add(m.readBack); ; {
+		committed, err := m.committed(ctx, group, plan)
+		if err == nil && holds(committed, want) {
+			return nil
+		}
+		final := !m.now().Before(deadline) || ctx.Err() != nil
+		stand := 0
+		for tp, next := range want {
+			if committed[tp] == next {
+				stand++
+			}
+		}
+		switch {
+		case !final && (err != nil || lost != nil || refusals == nil):
+		case err != nil:
+			return fmt.Errorf("%w: what group %s holds now could not be read back: %w", ErrOutcomeUnknown, group, errors.Join(lost, err))
+		case lost != nil:
+			return fmt.Errorf("%w: the answer to the commit was lost, and group %s holds C' of %d of %d partitions; the rest may still arrive: %w", ErrOutcomeUnknown, group, stand, len(want), lost)
+		case refusals != nil:
+			return fmt.Errorf("the brokers did not take all offsets; group %s holds C' of %d of %d partitions, so do not start Flink from it: %w", group, stand, len(want), refusals)
+		default:
+			return fmt.Errorf("%w: the brokers took the commit, and %s later group %s holds C' of %d of %d partitions: somebody else commits to it", ErrMoved, m.readBack, group, stand, len(want))
+		}
+		if err := m.sleep(ctx, readBackPause); err != nil {
+			return fmt.Errorf("%w: what group %s holds now was not read back: %w", ErrOutcomeUnknown, group, errors.Join(lost, err))
+		}
+	}
+}
+
+func refusedPartitions(answer kadm.OffsetResponses) error {
+	var all []error
+	for _, o := range answer.Sorted() {
+		if o.Err != nil {
+			all = append(all, fmt.Errorf("%s-%d: %w", o.Topic, o.Partition, o.Err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// stillStopped looks once more behind the commit: Connect has no lock, and a
+// resume between the look and the commit makes two writers of Flink's start.
+func (m *Migration) stillStopped(ctx context.Context) error {
+	status, err := m.cfg.Connect.Status(ctx, m.cfg.Connector)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the offsets are committed, but %w whether connector %s is still STOPPED: %w", ErrNotKnown, m.cfg.Connector, err)
+	case status.Connector.State != connectrest.StateStopped:
+		return fmt.Errorf("%w: the offsets are committed, but connector %s is %s now: do not start Flink, two would write; stop it and roll back again", ErrMoved, m.cfg.Connector, status.Connector.State)
+	default:
+		return nil
+	}
+}
+
+// topicsOf lists the topics of a plan.
+func topicsOf(plan *offsetmap.Plan) []string {
+	all := map[string]bool{}
+	for _, r := range plan.Body.Rows {
+		all[r.Topic] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}

@@ -1,0 +1,167 @@
+package flinkmm2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+const readBackPause = 200 * time.Millisecond
+
+// groupLook is what was seen of a consumer group at one moment.
+type groupLook struct {
+	id        string
+	committed endsByPartition
+	state     string // empty: the brokers know no such group
+	// joined says that the group has, or once had, members of the classic
+	// protocol. A group that is only committed to has none.
+	joined  bool
+	members []string // clients and their hosts, sorted
+	err     error    // why the rest is not known
+}
+
+func (m *Migration) lookAtGroup(ctx context.Context, group string, plan *offsetmap.Plan) groupLook {
+	look := groupLook{id: group}
+	if look.committed, look.err = m.committed(ctx, group, plan); look.err != nil {
+		return look
+	}
+	described, err := m.cfg.Source.Admin.DescribeGroups(ctx, group)
+	one, there := described[group]
+	if err == nil {
+		err = one.Err
+	}
+	switch {
+	case errors.Is(err, kerr.GroupIDNotFound), err == nil && there && one.State == "Dead":
+		look.state, look.err = m.otherKind(ctx, group)
+	case err != nil:
+		look.err = fmt.Errorf("consumer group %s: %w", group, err)
+	case !there || one.State == "":
+		look.err = fmt.Errorf("consumer group %s: the brokers do not tell its state", group)
+	default:
+		look.state, look.joined = one.State, one.ProtocolType != ""
+		look.members = clientsOf(one.Members)
+	}
+	return look
+}
+
+// otherKind finds a group that DescribeGroups does not know: that asks for groups
+// of the classic protocol alone (KIP-848, KIP-932).
+func (m *Migration) otherKind(ctx context.Context, group string) (state string, err error) {
+	listed, err := m.cfg.Source.Admin.ListGroups(ctx)
+	one, there := listed[group]
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("consumer group %s: whether it is of another kind: %w", group, err)
+	case !there:
+		return "", nil
+	case one.GroupType != "consumer" || one.State == "":
+		return "", fmt.Errorf("group %s is %q of the kind %q, which is none that offsets are committed to from outside", group, one.State, one.GroupType)
+	default:
+		return one.State, nil
+	}
+}
+
+func clientsOf(members []kadm.DescribedGroupMember) []string {
+	var out []string
+	for _, one := range members {
+		out = append(out, fmt.Sprintf("client %q at %s", one.ClientID, one.ClientHost))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// committed reads what the group holds of the plan's topics.
+func (m *Migration) committed(ctx context.Context, group string, plan *offsetmap.Plan) (endsByPartition, error) {
+	read, err := flinkstate.ReadGroup(ctx, m.cfg.Source.Admin, group, topicsOf(plan)...)
+	switch {
+	case errors.Is(err, flinkstate.ErrNoGroup), errors.Is(err, flinkstate.ErrNoCommit):
+		return endsByPartition{}, nil
+	case err != nil:
+		return nil, err
+	default:
+		return read.Committed(), nil
+	}
+}
+
+// findings holds the group to what an ended job leaves behind: no member, and
+// each offset where the plan saw it, or at C' already.
+func (g groupLook) findings(plan *offsetmap.Plan, back []offsetmap.Reverse) []offsetmap.Finding {
+	var out []offsetmap.Finding
+	find := func(check, scope string, a offsetmap.Acceptable, format string, args ...any) {
+		out = append(out, offsetmap.Finding{Check: check, Severity: offsetmap.Block, Scope: scope, Detail: fmt.Sprintf(format, args...), Acceptable: a})
+	}
+	if g.err != nil {
+		find("rollback/group-unknown", "", offsetmap.Never, "%v", g.err)
+		out[0].Unmade = true
+		return out
+	}
+	switch {
+	case g.state != "" && g.state != "Empty", len(g.members) > 0:
+		find("rollback/group-active", "", offsetmap.Never, "group %s is %s: %s", g.id, g.state, g.whose())
+	case g.joined:
+		find("rollback/group-expiring", "", offsetmap.Never,
+			"group %s has had members, so its offsets expire by when the last one left, which no API tells, and not by when they are committed: they may be gone minutes later", g.id)
+	}
+	recorded, saw := recordedOffsets(plan, g.id)
+	for _, p := range back {
+		now, then := g.committed[p.TopicPartition], recorded[p.TopicPartition]
+		n, _ := now.Sub(p.Next)
+		switch {
+		case now.IsNone() || n == 0:
+		case n > 0:
+			find("rollback/group-ahead", fmt.Sprintf("%s:%d", p, n), offsetmap.Exact,
+				"group %s holds %s, %d beyond C' = %s: somebody read on, and committing C' makes it read those again", g.id, now, n, p.Next)
+		case !saw:
+			find("rollback/group-moved", fmt.Sprintf("%s:%d", p, -n), offsetmap.Exact,
+				"group %s holds %s, and the plan recorded nothing of that group; committing C' = %s moves it on by %d", g.id, now, p.Next, -n)
+		case now != then:
+			find("rollback/group-moved", fmt.Sprintf("%s:%d", p, -n), offsetmap.Exact,
+				"group %s holds %s, it held %s when the plan was made: somebody has committed since; committing C' = %s moves it on by %d", g.id, now, then, p.Next, -n)
+		}
+	}
+	return out
+}
+
+func (g groupLook) whose() string {
+	if len(g.members) == 0 {
+		return "it has members, or is about to"
+	}
+	return "its members are " + strings.Join(g.members, ", ")
+}
+
+// movedTo holds the group to what it was at an earlier look.
+func (g groupLook) movedTo(later groupLook) []offsetmap.Finding {
+	if g.err != nil || later.err != nil {
+		return nil // which is a finding by itself
+	}
+	var out []offsetmap.Finding
+	for _, d := range differences("the offset", g.committed, later.committed) {
+		out = append(out, offsetmap.Finding{
+			Check: "rollback/group-active", Severity: offsetmap.Block, Acceptable: offsetmap.Never,
+			Detail: fmt.Sprintf("somebody commits to group %s: %s between two looks", g.id, d),
+		})
+	}
+	return out
+}
+
+// recordedOffsets returns what the group held when the plan was made, and false
+// when the plan says nothing of that group.
+func recordedOffsets(plan *offsetmap.Plan, group string) (endsByPartition, bool) {
+	if plan.Body.Group == nil || plan.Body.Group.ID != group {
+		return nil, false
+	}
+	out := make(endsByPartition, len(plan.Body.Rows))
+	for _, r := range plan.Body.Rows {
+		out[r.TopicPartition] = r.Group
+	}
+	return out, true
+}

@@ -1,0 +1,324 @@
+package flinkmm2_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/connectrest/connecttest"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// oldGroup is the group of the old job, whose offsets the plan has recorded.
+const oldGroup = "copy-orders"
+
+// wayBack is a migration that was started, has copied everything, and is to go
+// back: orders-0 stood at C = 20 of 50 records, orders-1 at its end 32, orders-2
+// was never read and has none.
+type wayBack struct {
+	*testing.T
+	source, target *side
+	connect        *connectrest.Client
+	journal        *flinkmm2.FileJournal
+	steps          *flinkmm2.Migration
+	plan           *offsetmap.Plan
+	boundary       *flinkmm2.Boundary
+
+	mu       sync.Mutex
+	ahead    time.Duration // of the clock, by which nobody has to wait
+	whenIdle func()        // runs once, while a step waits until nothing moves
+}
+
+type side struct {
+	*kfake.Cluster
+	client *kgo.Client
+	admin  *kadm.Client
+}
+
+func newSide(t *testing.T, id string) *side {
+	t.Helper()
+	c, err := kfake.NewCluster(kfake.NumBrokers(2), kfake.ClusterID(id), kfake.SeedTopics(3, "orders"),
+		kfake.BrokerConfigs(map[string]string{"offset.metadata.max.bytes": "4096"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.RetryTimeout(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return &side{c, client, kadm.NewClient(client)}
+}
+
+func (s *side) produce(t *testing.T, partition int32, n int) {
+	t.Helper()
+	for range n {
+		if err := s.client.ProduceSync(t.Context(), &kgo.Record{Topic: "orders", Partition: partition, Value: []byte("v")}).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const flushTimeout = 2 * time.Second
+
+// started brings a migration up to a connector that has copied everything.
+func started(t *testing.T) *wayBack {
+	t.Helper()
+	w := &wayBack{T: t, source: newSide(t, "the-source"), target: newSide(t, "the-target")}
+	w.source.produce(t, 0, 50)
+	w.source.produce(t, 1, 32)
+	w.target.produce(t, 0, 20)
+	w.target.produce(t, 1, 32)
+	worker, err := connecttest.NewWorker(t.Context(), w.target.ListenAddrs(), connecttest.WithOffsetFlushInterval(50*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(worker.Close)
+	if w.connect, err = connectrest.New(worker.URL); err != nil {
+		t.Fatal(err)
+	}
+	w.journal = flinkmm2.NewFileJournal(filepath.Join(t.TempDir(), "journal.jsonl"))
+	w.steps = w.migration(w.source.admin)
+	ctx := t.Context()
+	if _, err := w.steps.Create(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w.makePlan()
+	if _, err := w.steps.Apply(ctx, w.plan); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.steps.Start(ctx, w.plan, flinkmm2.Approval{Digest: w.plan.Digest, By: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.steps.Watch(ctx, w.plan, flinkmm2.WatchOptions{Within: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// rolledBack is started, and back to the boundary.
+func rolledBack(t *testing.T) *wayBack {
+	t.Helper()
+	w := started(t)
+	back, err := w.steps.Rollback(t.Context(), w.plan, flinkmm2.RollbackOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.boundary = back.Boundary
+	return w
+}
+
+func (w *wayBack) migration(source flinkmm2.Admin) *flinkmm2.Migration {
+	w.Helper()
+	const bytes = "org.apache.kafka.connect.converters.ByteArrayConverter"
+	m, err := flinkmm2.New(flinkmm2.Config{
+		Source:  flinkmm2.Cluster{Admin: source, Options: w.source.client.Opts()},
+		Target:  flinkmm2.Cluster{Admin: w.target.admin, Options: w.target.client.Opts()},
+		Connect: w.connect, Connector: "mm2", Journal: w.journal,
+		ConnectorConfig: connectrest.Config{
+			"connector.class":                   "org.apache.kafka.connect.mirror.MirrorSourceConnector",
+			"tasks.max":                         "2",
+			"source.cluster.alias":              "source",
+			"target.cluster.alias":              "target",
+			"source.cluster.bootstrap.servers":  strings.Join(w.source.ListenAddrs(), ","),
+			"target.cluster.bootstrap.servers":  strings.Join(w.target.ListenAddrs(), ","),
+			"topics":                            "orders",
+			"replication.policy.class":          "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
+			"emit.offset-syncs.enabled":         "false",
+			"sync.topic.configs.enabled":        "false",
+			"sync.topic.acls.enabled":           "false",
+			"source.consumer.auto.offset.reset": "earliest",
+			"key.converter":                     bytes,
+			"value.converter":                   bytes,
+			"header.converter":                  bytes,
+		},
+	}, flinkmm2.WithClock(w.now, w.sleep), flinkmm2.WithFlushTimeout(flushTimeout), flinkmm2.WithReadBackTimeout(2*time.Second))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return m
+}
+
+func (w *wayBack) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Now().Add(w.ahead)
+}
+
+// sleep lets the clock go on by d, and takes a moment of it.
+func (w *wayBack) sleep(ctx context.Context, d time.Duration) error {
+	w.mu.Lock()
+	w.ahead += d
+	idle := w.whenIdle
+	if d > flushTimeout {
+		w.whenIdle = nil
+	} else {
+		idle = nil
+	}
+	w.mu.Unlock()
+	if idle != nil {
+		idle()
+	}
+	time.Sleep(min(d, 10*time.Millisecond))
+	return ctx.Err()
+}
+
+// makePlan makes a plan that has recorded what the old group had committed, and
+// takes it for the one of the journal.
+func (w *wayBack) makePlan() {
+	w.Helper()
+	const by, reason = "test", "the test made it so"
+	position := func(p int32, next string) offsetmap.Position {
+		one := offsetmap.Position{TopicPartition: offsetmap.TopicPartition{Topic: "orders", Partition: p}, Unread: offsetmap.Earliest}
+		if next != "" {
+			one.Next, one.Unread = offset(w.T, next), ""
+		}
+		return one
+	}
+	plan, err := w.steps.MakePlan(w.Context(), flinkmm2.PlanRequest{
+		Snapshot: &flinkstate.Snapshot{
+			Location: "savepoint-test/_metadata", MetadataVersion: 4, CheckpointID: 7,
+			Files: []flinkstate.File{{Name: "_metadata", Size: 1, SHA256: strings.Repeat("0123456789abcdef", 4)}},
+			Sources: []flinkstate.Source{{
+				OperatorID: "30198ea1e33432d6307d761dd131f28a", Kind: flinkstate.KafkaSource, Parallelism: 1, Discovery: flinkstate.DiscoveryFinished,
+				Partitions: []offsetmap.Position{position(0, "20"), position(1, "32"), position(2, "")},
+			}},
+		},
+		Attestations: offsetmap.Attestations{
+			CopyOnly:       offsetmap.Attest(true, by, reason),
+			FlinkStopped:   offsetmap.Attest(offsetmap.StoppedWithSavepoint, by, reason),
+			AutoRestartOff: offsetmap.Attest(true, by, reason),
+			SinkGuarantee:  offsetmap.Attest(offsetmap.SinkExactlyOnce, by, reason),
+			Isolation:      offsetmap.Attest(offsetmap.ReadUncommitted, by, reason),
+		},
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	body := plan.Body
+	body.Group, body.Rows = &offsetmap.Group{ID: oldGroup}, slices.Clone(body.Rows)
+	body.Rows[0].Group, body.Rows[1].Group = offset(w.T, "18"), offset(w.T, "32")
+	if w.plan, err = offsetmap.Seal(body); err != nil {
+		w.Fatal(err)
+	}
+	if err := w.journal.Append(w.Context(), flinkmm2.Entry{At: w.now(), Act: "plan", Phase: flinkmm2.PhaseDone, Plan: w.plan.Digest, Connector: "mm2", By: "test"}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func offset(t *testing.T, text string) (o offsetmap.NextOffset) {
+	t.Helper()
+	if err := o.UnmarshalJSON([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// hand gives the boundary to a group, with Flink's end attested.
+func (w *wayBack) hand(group string, accept ...offsetmap.Acceptance) (*flinkmm2.CommittedBoundary, error) {
+	return w.steps.CommitBoundary(w.Context(), w.plan, w.boundary, flinkmm2.GroupReturn{
+		Group: group, FlinkStopped: offsetmap.Attest(offsetmap.StoppedWithSavepoint, "ana", "flink list is empty"), Acceptances: accept,
+	})
+}
+
+func accept(check, scope string) offsetmap.Acceptance {
+	return offsetmap.Acceptance{Check: check, Scope: scope, By: "ana", Reason: "known"}
+}
+
+// commit commits offsets of orders from outside, partition by partition.
+func (w *wayBack) commit(group string, at ...int64) {
+	w.Helper()
+	var offsets kadm.Offsets
+	for p, o := range at {
+		offsets.AddOffset("orders", int32(p), o, -1)
+	}
+	if err := w.source.admin.CommitAllOffsets(w.Context(), group, offsets); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// holds returns what the group has committed: "50/32/0", - where nothing, and
+// what stands beside the first.
+func (w *wayBack) holds(group string) (offsets, note string) {
+	w.Helper()
+	fetched, err := w.source.admin.FetchOffsets(w.Context(), group)
+	if err != nil {
+		w.Fatal(err)
+	}
+	var parts []string
+	for p := range int32(3) {
+		text := "-"
+		if o, ok := fetched.Lookup("orders", p); ok && o.At >= 0 {
+			text = offsetText(o.At)
+		}
+		parts = append(parts, text)
+	}
+	first, _ := fetched.Lookup("orders", 0)
+	return strings.Join(parts, "/"), first.Metadata
+}
+
+func offsetText(v int64) string {
+	o, err := offsetmap.Next(v)
+	if err != nil {
+		return err.Error()
+	}
+	return o.String()
+}
+
+// refused holds an error to the checks that it names, with their scopes, and to
+// its exit status, and the group to hold what it held.
+func (w *wayBack) refused(err error, status int, want ...string) {
+	w.Helper()
+	var findings []offsetmap.Finding
+	var blocked *offsetmap.BlockedError
+	var refusal *flinkmm2.RefusedError
+	switch {
+	case errors.As(err, &blocked):
+		findings = blocked.Findings
+	case errors.As(err, &refusal):
+		findings = refusal.Findings
+	}
+	var got []string
+	for _, f := range findings {
+		got = append(got, strings.TrimSpace(f.Check+" "+f.Scope))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		w.Errorf("refused for %q, want %q: %v", got, want, err)
+	}
+	if err == nil || strings.Count(err.Error(), "commit-boundary") != 1 {
+		w.Errorf("the error does not say once whose it is: %v", err)
+	}
+	if got := flinkmm2.ExitStatus(err); got != status {
+		w.Errorf("exit status %d, want %d: %v", got, status, err)
+	}
+}
+
+// acts returns what the journal holds of commits of boundaries: "begin", "done".
+func (w *wayBack) acts() (out []string) {
+	w.Helper()
+	entries, err := w.journal.Read(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Act == "commit-boundary" {
+			out = append(out, string(e.Phase))
+		}
+	}
+	return out
+}
