@@ -40,32 +40,52 @@ func findModules(root string) ([]string, error) {
 
 const labPackage = "github.com/flinkmm2/flinkmm2/internal/lab"
 
-// selectPackages returns what to pass to go test in a module.
-func selectPackages(ctx context.Context, dir, which string) ([]string, error) {
-	if which == "all" {
-		return []string{"./..."}, nil
+// selection says which packages are tested.
+type selection string
+
+const (
+	selectAll   selection = "all"
+	selectLab   selection = "lab"   // whose tests start real brokers and workers
+	selectPlain selection = "plain" // the others
+)
+
+// testPackages are the packages of a module that have tests.
+type testPackages struct{ lab, plain []string }
+
+func (p testPackages) of(s selection) []string {
+	switch s {
+	case selectLab:
+		return p.lab
+	case selectPlain:
+		return p.plain
+	default:
+		return slices.Concat(p.lab, p.plain)
 	}
+}
+
+// listPackages asks the go command for the packages of the module in dir that have tests.
+func listPackages(ctx context.Context, dir string) (testPackages, error) {
 	// With -test, each package P that has tests is followed by the program P.test, and its dependencies tell whether
 	// some test of P, itself or by a helper package, uses the lab.
 	cmd := exec.CommandContext(ctx, "go", "list", "-test", "-json=ImportPath,Deps", "./...")
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return testPackages{}, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return testPackages{}, err
 	}
-	packages, readErr := testPrograms(out, which == "lab")
+	packages, readErr := testPrograms(out)
 	if err := cmd.Wait(); err != nil {
-		return nil, fmt.Errorf("go list in %s: %w", dir, err)
+		return testPackages{}, fmt.Errorf("go list in %s: %w", dir, err)
 	}
 	return packages, readErr
 }
 
-// testPrograms returns the packages that have tests and do, or do not, use the lab.
-func testPrograms(list io.Reader, lab bool) ([]string, error) {
-	var packages []string
+// testPrograms reads the answer of go list.
+func testPrograms(list io.Reader) (testPackages, error) {
+	var packages testPackages
 	for d := json.NewDecoder(list); ; {
 		var p struct {
 			ImportPath string
@@ -74,19 +94,44 @@ func testPrograms(list io.Reader, lab bool) ([]string, error) {
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			return packages, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("go list: %w", err)
+			return packages, fmt.Errorf("go list: %w", err)
 		}
 		name, isTest := strings.CutSuffix(p.ImportPath, ".test")
 		if !isTest {
 			continue
 		}
-		uses := false
-		for _, dep := range p.Deps {
+		usesLab := slices.ContainsFunc(p.Deps, func(dep string) bool {
 			// A package that is built anew for a test is "path [program]".
-			uses = uses || dep == labPackage || strings.HasPrefix(dep, labPackage+" ")
-		}
-		if uses == lab {
-			packages = append(packages, name)
+			return dep == labPackage || strings.HasPrefix(dep, labPackage+" ")
+		})
+		if usesLab {
+			packages.lab = append(packages.lab, name)
+		} else {
+			packages.plain = append(packages.plain, name)
 		}
 	}
+}
+
+// modulePath returns the path of the module in dir.
+func modulePath(ctx context.Context, dir string) (string, error) {
+	// Not go list -m: in a workspace it lists all of its modules.
+	cmd := exec.CommandContext(ctx, "go", "mod", "edit", "-json")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go mod edit in %s: %w", dir, err)
+	}
+	var mod struct{ Module struct{ Path string } }
+	if err := json.Unmarshal(out, &mod); err != nil {
+		return "", fmt.Errorf("go mod edit in %s: %w", dir, err)
+	}
+	return mod.Module.Path, nil
+}
+
+// shortName names a package as the root module's folders are named; one of another path keeps it.
+func shortName(pkg, root string) string {
+	if pkg == root {
+		return "."
+	}
+	return strings.TrimPrefix(pkg, root+"/")
 }

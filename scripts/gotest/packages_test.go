@@ -43,23 +43,35 @@ func TestPackagesAreSplitByTheLab(t *testing.T) {
 {"ImportPath":"github.com/flinkmm2/flinkmm2/internal/lab.test","Deps":["github.com/flinkmm2/flinkmm2/internal/lab [github.com/flinkmm2/flinkmm2/internal/lab.test]"]}
 {"ImportPath":"m/q.test","Deps":["github.com/flinkmm2/flinkmm2/internal/label"]}
 `
-	for lab, want := range map[bool][]string{
-		true:  {"m/p", "github.com/flinkmm2/flinkmm2/internal/lab"},
-		false: {"m/q"},
+	got, err := testPrograms(strings.NewReader(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for which, want := range map[selection][]string{
+		selectLab:   {"m/p", "github.com/flinkmm2/flinkmm2/internal/lab"},
+		selectPlain: {"m/q"},
+		selectAll:   {"m/p", "github.com/flinkmm2/flinkmm2/internal/lab", "m/q"},
 	} {
-		got, err := testPrograms(strings.NewReader(list), lab)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("lab=%t: %s", lab, diff)
+		if diff := cmp.Diff(want, got.of(which)); diff != "" {
+			t.Errorf("%s: %s", which, diff)
 		}
 	}
 }
 
-func TestUnknownSelectionIsRefused(t *testing.T) {
-	var out, errs strings.Builder
-	if code, err := run(t.Context(), []string{"-packages", "jvm"}, &out, &errs); code != 2 || err == nil || !strings.Contains(err.Error(), "want all, lab or plain") {
-		t.Errorf("%d, %v", code, err)
+func TestCommandLinesThatMakeNoSense(t *testing.T) {
+	for line, want := range map[string]string{
+		"-packages jvm":                          "want all, lab or plain",
+		"-check-list -update-list":               "want one of them",
+		"-check-list -- -run TestA":              "-run leaves tests out",
+		"-update-list -- -race -test.skip=B":     "-test.skip=B leaves tests out",
+		"-update-list -- --short":                "--short leaves tests out",
+		"-none-left f -packages lab":             "goes with no other flag",
+		"-none-left=f -check-list -packages=lab": "goes with no other flag",
+	} {
+		var out, errs strings.Builder
+		code, err := run(t.Context(), t.TempDir(), strings.Fields(line), &out, &errs)
+		if code != 2 || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %d, %v", line, code, err)
+		}
 	}
 }

@@ -21,12 +21,13 @@ type event struct {
 
 type testName struct{ pkg, test string }
 
-// report prints what go test would print without -v, and keeps what was skipped.
+// report prints what go test would print without -v, and keeps what was skipped and how each test ended.
 type report struct {
 	out      io.Writer
 	pending  map[testName]*strings.Builder
-	started  map[string][]string   // the tests of a package that have no verdict yet, in their order
-	skips    map[string][]testName // by reason
+	started  map[string][]string          // the tests of a package that have no verdict yet, in their order
+	skips    map[string][]testName        // by reason
+	verdicts map[string]map[string]string // the worst of each test by package: "pass", "skip" or "fail"
 	passes   int
 	failures int
 	broken   int // packages that failed without a failed test, or did not build
@@ -36,7 +37,7 @@ type report struct {
 func newReport(out io.Writer) *report {
 	return &report{
 		out: out, pending: map[testName]*strings.Builder{}, started: map[string][]string{},
-		skips: map[string][]testName{}, failing: map[string]bool{},
+		skips: map[string][]testName{}, verdicts: map[string]map[string]string{}, failing: map[string]bool{},
 	}
 }
 
@@ -73,6 +74,7 @@ func (r *report) handle(e event) {
 			return
 		}
 		r.started[e.Package] = slices.DeleteFunc(r.started[e.Package], func(t string) bool { return t == e.Test })
+		r.judge(e)
 		switch e.Action {
 		case "pass":
 			r.passes++
@@ -84,6 +86,19 @@ func (r *report) handle(e event) {
 			r.failing[e.Package] = true
 			fmt.Fprint(r.out, withoutFrame(text))
 		}
+	}
+}
+
+// judge keeps how a test ended. One that ran several times (-count, -cpu) passed if it always did.
+func (r *report) judge(e event) {
+	of := r.verdicts[e.Package]
+	if of == nil {
+		of = map[string]string{}
+		r.verdicts[e.Package] = of
+	}
+	worse := []string{"", "pass", "skip", "fail"}
+	if slices.Index(worse, e.Action) > slices.Index(worse, of[e.Test]) {
+		of[e.Test] = e.Action
 	}
 }
 
