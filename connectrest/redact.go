@@ -10,10 +10,9 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-)
 
-// secretMark stands where a secret was.
-const secretMark = "<secret>"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
 
 const (
 	// maxErrorBody bounds what is read of an answer that refuses, in bytes.
@@ -47,13 +46,13 @@ func newScrubber(secrets ...string) func(string) string {
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
 	for _, f := range slices.Compact(forms) {
-		pairs = append(pairs, f, secretMark)
+		pairs = append(pairs, f, offsetmap.SecretMark)
 	}
 	exact := strings.NewReplacer(pairs...)
 	return func(text string) string {
 		text = exact.Replace(text)
-		text = authorizationText.ReplaceAllString(text, "${1}${2}"+secretMark)
-		return userInfoText.ReplaceAllString(text, "${1}"+secretMark+"@")
+		text = authorizationText.ReplaceAllString(text, "${1}${2}"+offsetmap.SecretMark)
+		return userInfoText.ReplaceAllString(text, "${1}"+offsetmap.SecretMark+"@")
 	}
 }
 

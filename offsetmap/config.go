@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// secretMark stands where a secret stood.
-const secretMark = "<secret>"
+// SecretMark stands where a secret stood: in texts, plans and digests.
+const SecretMark = "<secret>"
 
 // secretKeys are parts of names of Kafka and Connect settings whose values are
 // secrets (type PASSWORD in their ConfigDefs, and what plugins add), without
@@ -34,7 +34,7 @@ var providerReference = regexp.MustCompile(`\$\{[^}:]+:[^}]*\}`)
 var urlUser = regexp.MustCompile(`://[^/?#\s]+@`)
 
 // RedactConfig returns a copy of a connector's config with secrets replaced by
-// "<secret>": the values of settings whose names say that they are secret, and
+// SecretMark: the values of settings whose names say that they are secret, and
 // user and password in URLs. References to config providers are no secrets and
 // stay.
 func RedactConfig(config map[string]string) map[string]string {
@@ -78,13 +78,13 @@ func redact(v string) string {
 	last := 0
 	for _, at := range providerReference.FindAllStringIndex(v, -1) {
 		if at[0] > last {
-			b.WriteString(secretMark)
+			b.WriteString(SecretMark)
 		}
 		b.WriteString(v[at[0]:at[1]])
 		last = at[1]
 	}
 	if last < len(v) {
-		b.WriteString(secretMark)
+		b.WriteString(SecretMark)
 	}
 	return b.String()
 }
