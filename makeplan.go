@@ -16,8 +16,11 @@ import (
 type PlanRequest struct {
 	// Snapshot says where the old job stood.
 	Snapshot *flinkstate.Snapshot
-	// Source chooses one of its sources, by operator id, uid or name. Empty is
-	// enough when there is one.
+	// Group names the old job's consumer group on the source, whose offsets are
+	// held against the snapshot. Empty means that no group is looked at.
+	Group string
+	// Source chooses one of the snapshot's sources, by operator id, uid or name.
+	// Empty is enough when there is one.
 	Source string
 	// Attestations are what a person states of the old job.
 	Attestations offsetmap.Attestations
@@ -84,7 +87,9 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 			topics = append(topics, p.Topic)
 		}
 	}
-	facts := m.probe(topics).Observe(ctx)
+	probe := m.probe(topics)
+	probe.Group = req.Group
+	facts := probe.Observe(ctx)
 	if err := m.sameClusters(ctx, facts); err != nil {
 		return source, facts, none, err
 	}
@@ -157,6 +162,7 @@ func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.
 			PluginVersion: plugin, ProducerClusterID: reached,
 		},
 		Savepoint:    snapshot,
+		Group:        report.Group,
 		Isolation:    req.Attestations.Isolation.Value,
 		Attestations: req.Attestations,
 		Acceptances:  req.Acceptances,

@@ -46,22 +46,13 @@ func (l *lab) openOn(c *kfake.Cluster, id, topic string, partition int32, n int)
 	return func() { l.must(cl.EndTransaction(l.t.Context(), kgo.TryCommit)) }
 }
 
-// commit commits an offset to the old job's group, and reads the group into the
-// question.
+// commit commits an offset to the old job's group, which is read from then on.
 func (l *lab) commit(topic string, partition int32, c int64) {
 	l.t.Helper()
-	admin := kadm.NewClient(l.from)
 	var o kadm.Offsets
 	o.AddOffset(topic, partition, c, -1)
-	_, err := admin.CommitOffsets(l.t.Context(), "flink", o)
-	l.must(err)
-	got, err := admin.FetchOffsets(l.t.Context(), "flink")
-	l.must(err)
-	l.question.Group = map[offsetmap.TopicPartition]offsetmap.NextOffset{}
-	got.Each(func(r kadm.OffsetResponse) {
-		l.must(r.Err)
-		l.question.Group[tp(r.Topic, r.Partition)] = next(r.At)
-	})
+	l.must(kadm.NewClient(l.from).CommitAllOffsets(l.t.Context(), "flink", o))
+	l.probe.Group = "flink"
 }
 
 func (l *lab) remove(c *kfake.Cluster, topic string) {
@@ -80,6 +71,18 @@ func brokerBreakages() map[string]breakage {
 		"source/group-ahead": func(l *lab) func() {
 			l.commit("orders", 0, 7)
 			return func() { l.commit("orders", 0, 5) }
+		},
+		"source/group-unknown": func(l *lab) func() {
+			l.commit("orders", 0, 5)
+			return cut(l.source, kmsg.OffsetFetch)
+		},
+		"source/group-absent": func(l *lab) func() {
+			l.probe.Group = "flink"
+			return func() { l.commit("orders", 0, 5) }
+		},
+		"source/group-compared": func(l *lab) func() {
+			l.commit("orders", 0, 5)
+			return func() { l.probe.Group = "" }
 		},
 		"target/unknown": func(l *lab) func() { return cut(l.target, kmsg.Metadata) },
 		"target/same-cluster": func(l *lab) func() {

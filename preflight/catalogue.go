@@ -8,7 +8,7 @@ import (
 // builtIn returns the checks of this package.
 func builtIn() []Check {
 	return slices.Concat(
-		sourceChecks(), targetChecks(), workerChecks(), connectorChecks(),
+		sourceChecks(), sourceGroupChecks(), targetChecks(), workerChecks(), connectorChecks(),
 		clusterConfigChecks(), topicConfigChecks(), consumerConfigChecks(), recordConfigChecks(), producerConfigChecks(), switchConfigChecks(), keyConfigChecks(),
 		offsetChecks(), flinkChecks(),
 	)

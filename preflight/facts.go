@@ -31,6 +31,12 @@ type Facts struct {
 	// TargetOpen is the same of TargetTails.
 	TargetOpen offsetmap.Fact[[]OpenTransaction]
 
+	// GroupID names the old job's consumer group; empty when none is to be read.
+	GroupID string
+	// Group holds what it has committed of Topics. Absent: the brokers know no such
+	// group, or it has committed nothing of them.
+	Group offsetmap.Fact[map[offsetmap.TopicPartition]offsetmap.NextOffset]
+
 	Worker  offsetmap.Fact[connectrest.WorkerInfo]
 	Plugins offsetmap.Fact[[]connectrest.PluginInfo]
 	// Connector holds the config and the ids of the tasks. Absent: the worker
@@ -51,6 +57,7 @@ type Facts struct {
 	SourceReached offsetmap.Fact[string]
 
 	unmeasured, unended *fresh.UnmeasuredError
+	noGroup             error // why Group is absent
 }
 
 // Tail is where the log of one partition ended.

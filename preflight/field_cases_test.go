@@ -251,7 +251,7 @@ func TestPC19TopicNamesThatConfuse(t *testing.T) {
 			l.create(l.target, n, 1)
 		}
 		l.probe.Topics = names
-		l.question.Positions, l.question.Group = nil, nil
+		l.question.Positions = nil
 		for _, n := range names {
 			l.question.Positions = append(l.question.Positions, at(n, 0, 0))
 		}

@@ -19,9 +19,6 @@ type Question struct {
 	Positions []offsetmap.Position
 	// Warnings are those of the snapshot that the positions come from.
 	Warnings []flinkstate.Warning
-	// Group holds what the old job's consumer group has committed, none and
-	// missing ones left out. Nil when no group was read.
-	Group map[offsetmap.TopicPartition]offsetmap.NextOffset
 	// Attestations are what a person states of the old job. Its isolation level
 	// comes from them.
 	Attestations offsetmap.Attestations
@@ -45,6 +42,9 @@ type Report struct {
 	Rows []offsetmap.Row
 	// Findings are sorted, those that block first.
 	Findings []offsetmap.Finding
+	// Group is the consumer group that was read and found, if only to have
+	// committed nothing; nil when none was.
+	Group *offsetmap.Group
 }
 
 // Err returns an *offsetmap.BlockedError over every finding that blocks, with the
@@ -88,6 +88,9 @@ func Judge(f Facts, q Question, own ...Check) Report {
 	if report.Err() != nil {
 		report.Rows = nil
 	}
+	if f.GroupID != "" && f.Group.Err() == nil {
+		report.Group = &offsetmap.Group{ID: f.GroupID}
+	}
 	return report
 }
 
@@ -111,6 +114,7 @@ func derive[A, B, C any](fa offsetmap.Fact[A], fb offsetmap.Fact[B], work func(A
 func (c *Case) measure() map[offsetmap.TopicPartition]offsetmap.Measured {
 	_, targetKnown := c.Facts.Target.Get()
 	stored, _ := c.stored.Get()
+	group, _ := c.Facts.Group.Get()
 	policy, named := c.policy.Get()
 	target := policy.target
 	if !named {
@@ -118,7 +122,7 @@ func (c *Case) measure() map[offsetmap.TopicPartition]offsetmap.Measured {
 	}
 	all, _ := c.Facts.Measured(target)
 	for tp, m := range all {
-		m.Group, m.Backup = c.Question.Group[tp], stored.Stored[tp]
+		m.Group, m.Backup = group[tp], stored.Stored[tp]
 		if !named || !targetKnown {
 			// What is not known blocks once, as config/replication-policy or
 			// target/unknown, which nothing accepts. With an end in its place the

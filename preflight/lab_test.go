@@ -156,7 +156,6 @@ func newLab(t *testing.T, s setup) *lab {
 	}
 	l.question = question()
 	l.question.Positions = []offsetmap.Position{at("orders", 0, 5), at("orders", 1, 10), at("payments", 0, 0)}
-	l.question.Group = map[offsetmap.TopicPartition]offsetmap.NextOffset{tp("orders", 0): next(4), tp("orders", 1): next(10)}
 	return l
 }
 

@@ -8,13 +8,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/internal/fresh"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 // Admin is what is asked of a Kafka cluster. *kadm.Client satisfies it.
 type Admin interface {
-	Metadata(ctx context.Context, topics ...string) (kadm.Metadata, error)
+	flinkstate.GroupAdmin
 	ListStartOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
 	ListEndOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
 	// ListCommittedOffsets lists the last stable offsets.
@@ -37,7 +38,8 @@ type Connect interface {
 // reaches, by the connector's config. [ReachedBy] makes one.
 type Resolver func(ctx context.Context, config connectrest.Config) (clusterID string, err error)
 
-// Probe says where to look. All fields but the resolvers and Now are required.
+// Probe says where to look. All fields but Group, the resolvers and Now
+// are required.
 type Probe struct {
 	Source, Target Admin
 	Connect        Connect
@@ -45,6 +47,9 @@ type Probe struct {
 	Connector string
 	// Topics are the source topics of the migration.
 	Topics []string
+	// Group is the old job's consumer group on the source. Without one no group
+	// is read.
+	Group string
 	// ResolveProducer finds the cluster of the data producer. It is asked only
 	// when the config has producer.override.bootstrap.servers; the producer
 	// follows the worker otherwise. Without it such a config blocks.
@@ -71,7 +76,7 @@ func (p Probe) Observe(ctx context.Context) Facts {
 	if now == nil {
 		now = time.Now
 	}
-	f := Facts{At: now(), Name: p.Connector, Topics: sortedUnique(p.Topics)}
+	f := Facts{At: now(), Name: p.Connector, Topics: sortedUnique(p.Topics), GroupID: p.Group}
 	p.observeConnect(ctx, &f)
 	p.observeSource(ctx, &f)
 	p.observeTarget(ctx, &f)
@@ -148,6 +153,7 @@ func (p Probe) observeSource(ctx context.Context, f *Facts) {
 		}
 	}
 	f.Open = describeHeld(ctx, p.Source, held)
+	p.observeGroup(ctx, f, source.existing(f.Topics))
 }
 
 func (p Probe) observeTarget(ctx context.Context, f *Facts) {

@@ -39,15 +39,6 @@ func sourceChecks() []Check {
 		Why:        "A read_committed connector waits below an open transaction until it ends, and looks as if it stood still. A hanging one never ends by itself.",
 		Remedy:     "Let the producer finish, or abort a hanging transaction: kafka-transactions.sh --bootstrap-server SOURCE abort --topic TOPIC --partition N --start-offset OFFSET",
 		Judge:      sourceOpen,
-	}, {
-		ID:         "source/group-ahead",
-		Title:      "The group is not ahead of the savepoint",
-		Severity:   offsetmap.Block,
-		Acceptable: offsetmap.Exact,
-		Looks:      "the old job's committed offsets against the positions of the savepoint",
-		Why:        "Behind is normal: after stop-with-savepoint groups keep the last periodic checkpoint's offset. Ahead means that somebody read on after the savepoint: the job runs again, auto-commit is on, or the savepoint is not the last one.",
-		Remedy:     "Find the newest savepoint of the job and plan from it. Where the group was moved by hand, accept PARTITION:COUNT.",
-		Judge:      groupAhead,
 	}}
 }
 
@@ -69,18 +60,6 @@ func topicMissing(c *Case, r *Reporter) {
 // absent reports whether a topic is not there; one that nobody looked for has no
 // name.
 func absent(t Topic) bool { return t.Name == "" || t.Missing() }
-
-func groupAhead(c *Case, r *Reporter) {
-	if c.Question.Origin != offsetmap.FromSavepoint {
-		return // source/group-moved is the rule for positions from a group
-	}
-	for _, p := range c.Question.Positions {
-		group := c.Question.Group[p.TopicPartition]
-		if n, ok := group.Sub(p.Next); ok && n > 0 {
-			r.Block(fmt.Sprintf("%s:%d", p.TopicPartition, n), "the group has committed %s, %d beyond C = %s of the savepoint", group, n, p.Next)
-		}
-	}
-}
 
 // some lists the first few of many names, so that a finding stays readable.
 func some[T fmt.Stringer](items []T) string {

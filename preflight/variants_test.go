@@ -279,19 +279,6 @@ func TestAShortAnswerAboutOffsetsIsNotTheTruth(t *testing.T) {
 	}
 }
 
-func TestAnOldGroupIsNoAlarm(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, setup{})
-	l.commit("orders", 0, 2)
-	l.want(l.judge())
-	l.commit("orders", 0, 8)
-	r := l.judge()
-	l.want(r, "block source/group-ahead orders-0:3")
-	if f := r.Findings[0]; f.Acceptable != offsetmap.Exact {
-		t.Error(f)
-	}
-}
-
 func TestAnOldWorkerThatHidesProducersIsNoObstacle(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, setup{})
