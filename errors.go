@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
@@ -74,7 +75,7 @@ func refused(goal engine.Goal, r *engine.Refusal, before []string) error {
 // (2) and for success (0), are the program's own matter.
 const (
 	ExitFailed     = 1 // unreadable savepoint, no connection, disk full
-	ExitBlocked    = 3 // a finding blocks
+	ExitBlocked    = 3 // a finding blocks; no position is stored, or it must be chosen whose
 	ExitMoved      = 4 // the world, or the file, no longer matches the plan
 	ExitUnknown    = 5 // a write's answer was lost and could not be read back
 	ExitNoProgress = 6
@@ -98,9 +99,16 @@ func ExitStatus(err error) int {
 		return ExitUnknown
 	case errors.Is(err, ErrMoved), errors.Is(err, offsetmap.ErrPlan), errors.Is(err, offsetmap.ErrEdited), errors.Is(err, offsetmap.ErrExpired), errors.Is(err, ErrApproval):
 		return ExitMoved
-	case errors.As(err, &blocked):
+	case errors.As(err, &blocked), noPosition(err):
 		return ExitBlocked
 	default:
 		return ExitFailed
 	}
+}
+
+// noPosition says that what holds the positions was read, and that it has none
+// to go on from, or several: nothing failed, and a person must decide.
+func noPosition(err error) bool {
+	return errors.Is(err, flinkstate.ErrNoPosition) || errors.Is(err, flinkstate.ErrSelector) ||
+		errors.Is(err, flinkstate.ErrNoGroup) || errors.Is(err, flinkstate.ErrNoCommit)
 }

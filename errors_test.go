@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -23,6 +24,14 @@ func TestExitStatusOfEveryError(t *testing.T) {
 		{"anything else", errors.New("disk full"), ExitFailed},
 		{"given up", context.Canceled, ExitFailed},
 		{"blocked", offsetmap.Blocked(blocking), ExitBlocked},
+		{"no position stored", &flinkstate.NoPositionError{}, ExitBlocked},
+		{"none or several sources", &flinkstate.SelectorError{}, ExitBlocked},
+		{"no such group", flinkstate.ErrNoGroup, ExitBlocked},
+		{"a group without a commit", flinkstate.ErrNoCommit, ExitBlocked},
+		{"no savepoint there", flinkstate.ErrNoMetadata, ExitFailed},
+		{"savepoint that is cut", &flinkstate.CorruptError{}, ExitFailed},
+		{"savepoint not read yet", &flinkstate.UnsupportedError{}, ExitFailed},
+		{"savepoint without its files", &flinkstate.MissingFilesError{}, ExitFailed},
 		{"moved", ErrMoved, ExitMoved},
 		{"edited plan", offsetmap.ErrEdited, ExitMoved},
 		{"expired plan", offsetmap.ErrExpired, ExitMoved},

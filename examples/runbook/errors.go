@@ -55,7 +55,7 @@ func exitStatus(err error) int {
 	switch {
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.As(err, &blocked), errors.Is(err, flinkstate.ErrSelector):
+	case errors.As(err, &blocked):
 		return flinkmm2.ExitBlocked
 	default:
 		return flinkmm2.ExitStatus(err)

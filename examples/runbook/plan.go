@@ -48,7 +48,7 @@ func (a *app) plan(ctx context.Context, replace bool) error {
 	defer s.close()
 	request, err := s.request(a)
 	if err != nil {
-		return noPositionBlocks(err)
+		return err
 	}
 	path := filepath.Join(s.dir, planFile)
 	before, err := os.ReadFile(path)

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -38,7 +36,7 @@ something blocks. runbook explain ID says more about a check.`,
 			defer s.close()
 			request, err := s.request(a)
 			if err != nil {
-				return noPositionBlocks(err)
+				return err
 			}
 			report, err := s.steps.Preflight(ctx, request)
 			if err != nil {
@@ -58,15 +56,6 @@ something blocks. runbook explain ID says more about a check.`,
 			a.next("plan")
 			return nil
 		})
-}
-
-// noPositionBlocks makes a savepoint without any position what it is when a plan
-// is wanted: not a failure to read it, but a reason against the plan.
-func noPositionBlocks(err error) error {
-	if errors.Is(err, flinkstate.ErrNoPosition) {
-		return &blockedError{err: err}
-	}
-	return err
 }
 
 func preflightTable(w io.Writer, d findingsDocument) {
