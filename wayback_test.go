@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -36,9 +37,14 @@ type wayBack struct {
 	plan           *offsetmap.Plan
 	boundary       *flinkmm2.Boundary
 
+	*clock
+}
+
+// clock is the time of a test: nobody has to wait.
+type clock struct {
 	mu       sync.Mutex
-	ahead    time.Duration // of the clock, by which nobody has to wait
-	whenIdle func()        // runs once, while a step waits until nothing moves
+	ahead    time.Duration
+	whenIdle func() // runs once, while a step waits until nothing moves
 }
 
 type side struct {
@@ -77,7 +83,7 @@ const flushTimeout = 2 * time.Second
 // started brings a migration up to a connector that has copied everything.
 func started(t *testing.T) *wayBack {
 	t.Helper()
-	w := &wayBack{T: t, source: newSide(t, "the-source"), target: newSide(t, "the-target")}
+	w := &wayBack{T: t, clock: &clock{}, source: newSide(t, "the-source"), target: newSide(t, "the-target")}
 	w.source.produce(t, 0, 50)
 	w.source.produce(t, 1, 32)
 	w.target.produce(t, 0, 20)
@@ -123,11 +129,17 @@ func rolledBack(t *testing.T) *wayBack {
 
 func (w *wayBack) migration(source flinkmm2.Admin) *flinkmm2.Migration {
 	w.Helper()
+	return w.over(source, w.journal)
+}
+
+// over is a Migration over the given client and journal.
+func (w *wayBack) over(source flinkmm2.Admin, journal flinkmm2.Journal) *flinkmm2.Migration {
+	w.Helper()
 	const bytes = "org.apache.kafka.connect.converters.ByteArrayConverter"
 	m, err := flinkmm2.New(flinkmm2.Config{
 		Source:  flinkmm2.Cluster{Admin: source, Options: w.source.client.Opts()},
 		Target:  flinkmm2.Cluster{Admin: w.target.admin, Options: w.target.client.Opts()},
-		Connect: w.connect, Connector: "mm2", Journal: w.journal,
+		Connect: w.connect, Connector: "mm2", Journal: journal,
 		ConnectorConfig: connectrest.Config{
 			"connector.class":                   "org.apache.kafka.connect.mirror.MirrorSourceConnector",
 			"tasks.max":                         "2",
@@ -152,14 +164,14 @@ func (w *wayBack) migration(source flinkmm2.Admin) *flinkmm2.Migration {
 	return m
 }
 
-func (w *wayBack) now() time.Time {
+func (w *clock) now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return time.Now().Add(w.ahead)
 }
 
 // sleep lets the clock go on by d, and takes a moment of it.
-func (w *wayBack) sleep(ctx context.Context, d time.Duration) error {
+func (w *clock) sleep(ctx context.Context, d time.Duration) error {
 	w.mu.Lock()
 	w.ahead += d
 	idle := w.whenIdle
@@ -176,9 +188,11 @@ func (w *wayBack) sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// makePlan makes a plan that has recorded what the old group had committed, and
+func (w *wayBack) makePlan() { w.makePlanFrom("20", "32") }
+
+// makePlanFrom makes a plan that has recorded what the old group had committed, and
 // takes it for the one of the journal.
-func (w *wayBack) makePlan() {
+func (w *wayBack) makePlanFrom(c0, c1 string) {
 	w.Helper()
 	const by, reason = "test", "the test made it so"
 	position := func(p int32, next string) offsetmap.Position {
@@ -194,7 +208,7 @@ func (w *wayBack) makePlan() {
 			Files: []flinkstate.File{{Name: "_metadata", Size: 1, SHA256: strings.Repeat("0123456789abcdef", 4)}},
 			Sources: []flinkstate.Source{{
 				OperatorID: "30198ea1e33432d6307d761dd131f28a", Kind: flinkstate.KafkaSource, Parallelism: 1, Discovery: flinkstate.DiscoveryFinished,
-				Partitions: []offsetmap.Position{position(0, "20"), position(1, "32"), position(2, "")},
+				Partitions: []offsetmap.Position{position(0, c0), position(1, c1), position(2, "")},
 			}},
 		},
 		Attestations: offsetmap.Attestations{
@@ -255,7 +269,7 @@ func (w *wayBack) commit(group string, at ...int64) {
 func (w *wayBack) holds(group string) (offsets, note string) {
 	w.Helper()
 	fetched, err := w.source.admin.FetchOffsets(w.Context(), group)
-	if err != nil {
+	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
 		w.Fatal(err)
 	}
 	var parts []string
@@ -321,4 +335,11 @@ func (w *wayBack) acts() (out []string) {
 		}
 	}
 	return out
+}
+
+// in is the same way back, for a part of the test.
+func (w *wayBack) in(t *testing.T) *wayBack {
+	part := *w
+	part.T = t
+	return &part
 }

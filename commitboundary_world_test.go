@@ -1,0 +1,388 @@
+package flinkmm2_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// The boundary must be what a rollback finds now. Each case is refused with the
+// group as it was, and mended passes.
+func TestTheBoundaryMustStillBeTheBoundary(t *testing.T) {
+	t.Parallel()
+	edit := func(f func(b *flinkmm2.Boundary)) func(w *wayBack) func() {
+		return func(w *wayBack) func() {
+			was := w.boundary
+			edited := *was
+			edited.Partitions = slices.Clone(was.Partitions)
+			f(&edited)
+			w.boundary = &edited
+			return func() { w.boundary = was }
+		}
+	}
+	shared := rolledBack(t)
+	for _, c := range []struct {
+		name   string
+		breaks func(w *wayBack) (mend func())
+		status int
+		want   []string
+	}{
+		{"of another plan", edit(func(b *flinkmm2.Boundary) { b.Plan = "sha256:" + strings.Repeat("0", 64) }), flinkmm2.ExitMoved, []string{"rollback/boundary-changed"}},
+		{"of another cluster", edit(func(b *flinkmm2.Boundary) { b.SourceID = "elsewhere" }), flinkmm2.ExitMoved, []string{"rollback/boundary-changed"}},
+		{"of another connector", edit(func(b *flinkmm2.Boundary) { b.Connector = "mm3" }), flinkmm2.ExitMoved, []string{"rollback/boundary-changed"}},
+		{"edited", edit(func(b *flinkmm2.Boundary) { b.Partitions[0].Next = offset(t, "49") }), flinkmm2.ExitMoved, []string{"rollback/boundary-changed orders-0"}},
+		{"without a partition", edit(func(b *flinkmm2.Boundary) { b.Partitions = b.Partitions[:2] }), flinkmm2.ExitMoved, []string{"rollback/boundary-changed orders-2"}},
+		{"with a partition more", edit(func(b *flinkmm2.Boundary) {
+			more := b.Partitions[2]
+			more.Partition = 3
+			b.Partitions = append(b.Partitions, more)
+		}), flinkmm2.ExitMoved, []string{"rollback/boundary-changed orders-3"}},
+		{"a partition was added", func(w *wayBack) func() {
+			if _, err := w.source.admin.CreatePartitions(t.Context(), 1, "orders"); err != nil {
+				t.Fatal(err)
+			}
+			return w.again
+		}, flinkmm2.ExitMoved, []string{"rollback/boundary-changed orders-3"}},
+		{"an offset was written", func(w *wayBack) func() {
+			w.alter(0, 39)
+			return func() { w.alter(0, 49) }
+		}, flinkmm2.ExitMoved, []string{"rollback/boundary-changed orders-0"}},
+		{"an offset was cleared", func(w *wayBack) func() {
+			w.alter(0, -1)
+			return func() { w.alter(0, 49) }
+		}, flinkmm2.ExitBlocked, []string{"rollback/offset-absent orders-0"}},
+		{"the connector runs", func(w *wayBack) func() {
+			if err := w.connect.Resume(t.Context(), "mm2"); err != nil {
+				t.Fatal(err)
+			}
+			w.await(connectrest.StateRunning)
+			return w.again
+		}, flinkmm2.ExitMoved, []string{"connector/state"}},
+		{"the records at C' have expired", func(w *wayBack) func() {
+			w.source.produce(t, 0, 5)
+			if err := w.source.DeleteRecords("orders", 0, 55); err != nil {
+				t.Fatal(err)
+			}
+			return nil // see below
+		}, flinkmm2.ExitBlocked, []string{"rollback/offset-expired orders-0:5"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := shared.in(t)
+			mend := c.breaks(w)
+			_, err := w.hand("g")
+			w.refused(err, c.status, c.want...)
+			if held, _ := w.holds("g"); held != "-/-/-" || len(w.acts()) > 0 {
+				t.Errorf("the group holds %s, journal %v", held, w.acts())
+			}
+			if mend == nil {
+				return
+			}
+			mend()
+			shared.boundary = w.boundary
+			if err := w.boundaryStands(); err != nil {
+				t.Errorf("mended: %v", err)
+			}
+		})
+	}
+	// Expired records are accepted where the boundary is made, and again here.
+	w, lost := shared, accept("rollback/offset-expired", "orders-0:5")
+	back, err := w.steps.Rollback(t.Context(), w.plan, flinkmm2.RollbackOptions{Acceptances: []offsetmap.Acceptance{lost}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.boundary = back.Boundary
+	_, err = w.hand("g")
+	w.refused(err, flinkmm2.ExitBlocked, "rollback/offset-expired orders-0:5")
+	if _, err := w.hand("g", lost); err != nil {
+		t.Fatal(err)
+	}
+	if held, _ := w.holds("g"); held != "55/32/0" {
+		t.Errorf("the group holds %s", held)
+	}
+}
+
+// boundaryStands hands the boundary to a group of no account and takes it away.
+func (w *wayBack) boundaryStands() error {
+	defer w.forget("trial")
+	steps := w.steps
+	defer func() { w.steps = steps }()
+	w.steps = w.over(w.source.admin, dry{w.journal})
+	_, err := w.hand("trial")
+	return err
+}
+
+// dry is a journal that keeps nothing.
+type dry struct{ flinkmm2.Journal }
+
+func (dry) Append(context.Context, flinkmm2.Entry) error { return nil }
+
+// again rolls back again.
+func (w *wayBack) again() {
+	w.Helper()
+	back, err := w.steps.Rollback(w.Context(), w.plan, flinkmm2.RollbackOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.boundary = back.Boundary
+}
+
+// alter writes Connect's offset of a partition past the library; -1 clears it.
+func (w *wayBack) alter(partition int32, m int64) {
+	w.Helper()
+	o := connectrest.Offset{Partition: json.RawMessage(`{"cluster":"source","partition":` + offsetText(int64(partition)) + `,"topic":"orders"}`), Offset: json.RawMessage("null")}
+	if m >= 0 {
+		o.Offset = json.RawMessage(`{"offset":` + offsetText(m) + `}`)
+	}
+	if err := w.connect.AlterOffsets(w.Context(), "mm2", []connectrest.Offset{o}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *wayBack) await(state connectrest.State) {
+	w.Helper()
+	for {
+		status, err := w.connect.Status(w.Context(), "mm2")
+		if err != nil {
+			w.Fatal(err)
+		}
+		if status.Connector.State == state {
+			return
+		}
+	}
+}
+
+func TestNothingIsCommittedWithoutARollback(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	b := rolledBackLike(w)
+	_, err := w.steps.CommitBoundary(t.Context(), w.plan, nil, flinkmm2.GroupReturn{Group: "g"})
+	w.refused(err, flinkmm2.ExitFailed)
+	w.boundary = b
+	_, err = w.hand("")
+	w.refused(err, flinkmm2.ExitFailed)
+	_, err = w.hand("g")
+	w.refused(err, flinkmm2.ExitMoved, "rollback/not-done", "connector/state")
+	w.again()
+	if _, err := w.hand("g"); err != nil {
+		t.Fatal(err)
+	}
+
+	// Another plan is started on the connector: this boundary is history.
+	newer := strings.Replace(w.plan.Digest, w.plan.Digest[7:11], "beef", 1)
+	w.writeJournal(flinkmm2.Entry{Act: "resume", Phase: flinkmm2.PhaseBegin, Plan: newer})
+	_, err = w.hand("g2")
+	w.refused(err, flinkmm2.ExitMoved, "journal/other-plan")
+	w.writeJournal(flinkmm2.Entry{Act: "rollback", Phase: flinkmm2.PhaseDone, Plan: newer})
+	_, err = w.hand("g2")
+	w.refused(err, flinkmm2.ExitBlocked, "rollback/not-done")
+	w.again()
+	if _, err := w.hand("g2"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rolledBackLike is a boundary as a rollback of the plan would make it.
+func rolledBackLike(w *wayBack) *flinkmm2.Boundary {
+	b := &flinkmm2.Boundary{APIVersion: offsetmap.APIVersion, Kind: flinkmm2.BoundaryKind, Plan: w.plan.Digest, SourceID: "the-source", Connector: "mm2"}
+	for _, r := range w.plan.Body.Rows {
+		b.Partitions = append(b.Partitions, offsetmap.Reverse{TopicPartition: r.TopicPartition, TopicID: r.TopicID, Next: r.Next})
+	}
+	return b
+}
+
+func (w *wayBack) writeJournal(e flinkmm2.Entry) {
+	w.Helper()
+	e.At, e.Connector, e.By = w.now(), "mm2", "somebody"
+	if err := w.journal.Append(w.Context(), e); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// A plan that was made before the boundary was committed knows nothing of the
+// Flink job that runs since. One that is made afterwards does.
+func TestNoOlderPlanStartsOnceFlinkHasTheBoundary(t *testing.T) {
+	t.Parallel()
+	w := rolledBack(t)
+	first, boundary := w.plan, w.boundary
+	w.makePlanFrom("50", "32") // as somebody would who wants to go forward again
+	second := w.plan
+	w.plan, w.boundary = first, boundary
+	if _, err := w.hand(oldGroup); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(plan *offsetmap.Plan) error {
+		_, applied := w.steps.Apply(t.Context(), plan)
+		_, started := w.steps.Start(t.Context(), plan, flinkmm2.Approval{Digest: plan.Digest, By: "test"})
+		if applied == nil || started == nil {
+			return nil
+		}
+		return errors.Join(applied, started)
+	}
+	if err := refused(second); !errors.Is(err, flinkmm2.ErrMoved) || strings.Count(err.Error(), "journal/handed-back: the boundary of plan "+first.Digest) != 2 {
+		t.Errorf("the older plan: %v", err)
+	}
+	w.makePlanFrom("50", "32")
+	if _, err := w.steps.Apply(t.Context(), w.plan); err != nil {
+		t.Errorf("a plan that was made since: %v", err)
+	}
+}
+
+// hooked is an admin client with somebody who does something before or behind
+// one call.
+type hooked struct {
+	flinkmm2.Admin
+	describe func()
+	behind   func() error
+}
+
+func (h *hooked) DescribeGroups(ctx context.Context, groups ...string) (kadm.DescribedGroups, error) {
+	if h.describe != nil {
+		h.describe()
+	}
+	return h.Admin.DescribeGroups(ctx, groups...)
+}
+
+func (h *hooked) CommitOffsets(ctx context.Context, group string, offsets kadm.Offsets) (kadm.OffsetResponses, error) {
+	answer, err := h.Admin.CommitOffsets(ctx, group, offsets)
+	if h.behind != nil {
+		if lost := h.behind(); lost != nil {
+			return nil, lost
+		}
+	}
+	return answer, err
+}
+
+// What can happen to the commit itself. Each run says what is known then, and a
+// run without the fault finishes.
+func TestTheCommitGoesWrong(t *testing.T) {
+	t.Parallel()
+	shared := rolledBack(t)
+	fault := func(f kfake.Fault) func(*wayBack, *hooked, string) func() {
+		return func(w *wayBack, _ *hooked, g string) func() {
+			f.Group = g
+			return w.source.Fault(f).Remove
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		group  string
+		breaks func(w *wayBack, h *hooked, group string) (mend func())
+		status int
+		says   string
+		acts   []string
+		held   string // empty where nobody can see it
+	}{
+		{
+			name: "a partition is refused", group: "refused", status: flinkmm2.ExitFailed, held: "50/-/0", acts: []string{"begin", "failed"},
+			breaks: fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Topic: "orders", Partitions: []int32{1}, Count: -1, Err: kerr.TopicAuthorizationFailed}),
+			says:   "group refused holds C' of 2 of 3 partitions, so do not start Flink from it: orders-1: TOPIC_AUTHORIZATION_FAILED",
+		},
+		{
+			name: "the answer is lost, and read back", group: "lost", status: 0, held: "50/32/0", acts: []string{"begin", "done"},
+			breaks: func(_ *wayBack, h *hooked, _ string) func() {
+				h.behind = func() error { return io.ErrUnexpectedEOF }
+				return func() { h.behind = nil }
+			},
+		},
+		{
+			name: "the answer is lost, and cannot be read back", group: "unreadable", status: flinkmm2.ExitUnknown, acts: []string{"begin", "unknown"},
+			says: "outcome unknown: what group unreadable holds now could not be read back: unexpected EOF",
+			breaks: func(w *wayBack, h *hooked, g string) func() {
+				var hidden *kfake.FaultHandle
+				h.behind = func() error {
+					hidden = w.source.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetFetch}, Group: g, Count: -1, Err: kerr.GroupAuthorizationFailed})
+					return io.ErrUnexpectedEOF
+				}
+				return func() { h.behind = nil; hidden.Remove() }
+			},
+		},
+		{
+			name: "the request is lost", group: "gone", status: flinkmm2.ExitUnknown, held: "-/-/-", acts: []string{"begin", "unknown"},
+			says: "the answer to the commit was lost, and group gone holds C' of 0 of 3 partitions; the rest may still arrive",
+			breaks: func(w *wayBack, _ *hooked, _ string) func() {
+				broken := true
+				w.source.ControlKey(int16(kmsg.OffsetCommit), func(kmsg.Request) (kmsg.Response, error, bool) { //nolint:staticcheck // kfake's signature
+					if broken {
+						w.source.KeepControl()
+						return nil, errors.New("cut"), true
+					}
+					return nil, nil, false
+				})
+				return func() { broken = false }
+			},
+		},
+		{
+			name: "somebody commits over it", group: "rival", status: flinkmm2.ExitMoved, held: "50/31/0", acts: []string{"begin", "failed"},
+			says: "somebody else commits to it",
+			breaks: func(w *wayBack, h *hooked, g string) func() {
+				h.behind = func() error { w.commit(g, 50, 31); return nil }
+				return func() { h.behind = nil; w.forget(g) }
+			},
+		},
+		{
+			name: "the connector is resumed meanwhile", group: "resumed", status: flinkmm2.ExitMoved, held: "50/32/0", acts: []string{"begin", "done"},
+			says: "connector mm2 is RUNNING now: do not start Flink",
+			breaks: func(w *wayBack, h *hooked, _ string) func() {
+				h.behind = func() error {
+					defer w.await(connectrest.StateRunning)
+					return w.connect.Resume(w.Context(), "mm2")
+				}
+				return func() { h.behind = nil; w.again() }
+			},
+		},
+		{
+			name: "somebody acts before it", group: "overtaken", status: flinkmm2.ExitMoved, held: "-/-/-",
+			says: "nothing was committed: somebody else acts on the connector",
+			breaks: func(w *wayBack, h *hooked, _ string) func() {
+				looks := 0
+				h.describe = func() {
+					if looks++; looks == 2 {
+						w.writeJournal(flinkmm2.Entry{Act: "apply", Phase: flinkmm2.PhaseBegin, Plan: "sha256:" + strings.Repeat("1", 64)})
+					}
+				}
+				return func() { h.describe = nil }
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := shared.in(t)
+			h := &hooked{Admin: w.source.admin}
+			w.steps = w.migration(h)
+			before := len(w.acts())
+			mend := c.breaks(w, h, c.group)
+			_, err := w.hand(c.group)
+			if got := flinkmm2.ExitStatus(err); got != c.status || c.says != "" && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("exit status %d, want %d: %v\nwant: %s", got, c.status, err, c.says)
+			}
+			if acts := w.acts()[before:]; !slices.Equal(acts, c.acts) {
+				t.Errorf("the journal has %v, want %v", acts, c.acts)
+			}
+			if c.held != "" {
+				if held, _ := w.holds(c.group); held != c.held {
+					t.Errorf("the group holds %s, want %s", held, c.held)
+				}
+			}
+			mend()
+			shared.boundary = w.boundary
+			if _, err := w.hand(c.group); err != nil {
+				t.Fatalf("run again: %v", err)
+			}
+			if held, _ := w.holds(c.group); held != "50/32/0" {
+				t.Errorf("run again, the group holds %s", held)
+			}
+		})
+	}
+}
