@@ -16,6 +16,7 @@ type whole struct {
 	selected []string // were to run
 	existing []string // have tests, in any module
 	verdicts map[string]map[string]string
+	failing  map[string]bool
 }
 
 func newWhole(ctx context.Context, root string, selected, existing []string, rep *report) (whole, error) {
@@ -31,9 +32,12 @@ func newWhole(ctx context.Context, root string, selected, existing []string, rep
 		slices.Sort(names)
 		return names
 	}
-	w := whole{selected: short(selected), existing: short(existing), verdicts: map[string]map[string]string{}}
+	w := whole{selected: short(selected), existing: short(existing), verdicts: map[string]map[string]string{}, failing: map[string]bool{}}
 	for pkg, tests := range rep.verdicts {
 		w.verdicts[shortName(pkg, module)] = tests
+	}
+	for pkg := range rep.failing {
+		w.failing[shortName(pkg, module)] = true
 	}
 	return w, nil
 }
@@ -64,22 +68,32 @@ func (w whole) check(root string, which selection, out io.Writer) (int, error) {
 	return 1, nil
 }
 
-// update writes the list anew, and returns the exit status. A run in which a test skipped or failed knows too little.
-func (w whole) update(root string, rep *report) (int, error) {
-	if rep.failed() || len(rep.skips) > 0 {
-		fmt.Fprintf(rep.out, "\nFAIL: %s stays as it is: a run in which a test fails or skips cannot write it\n", listFile)
-		return 1, nil
-	}
+// update writes the packages anew of which every test passed, and returns the exit status. One in which a test failed or
+// skipped keeps its lines: the run knows too little of it.
+func (w whole) update(root string, out io.Writer) (int, error) {
 	list, err := readList(root)
 	if err != nil {
 		return 2, err
 	}
-	list.replace(w.selected, w.existing, w.verdicts)
+	known := slices.DeleteFunc(slices.Clone(w.selected), func(pkg string) bool {
+		return w.failing[pkg] || slices.Contains(slices.Collect(maps.Values(w.verdicts[pkg])), "skip")
+	})
+	list.replace(known, w.existing, w.verdicts)
 	path := filepath.Join(root, filepath.FromSlash(listFile))
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return 2, err
 	}
-	return 0, os.WriteFile(path, []byte(list.String()), 0o600)
+	if err := os.WriteFile(path, []byte(list.String()), 0o600); err != nil {
+		return 2, err
+	}
+	code := 0
+	for _, pkg := range w.selected {
+		if !slices.Contains(known, pkg) {
+			fmt.Fprintf(out, "\nFAIL: %s keeps its lines in %s: a test of it failed or skipped\n", pkg, listFile)
+			code = 1
+		}
+	}
+	return code, nil
 }
 
 // addLines adds the names of packages to a file, one a line.

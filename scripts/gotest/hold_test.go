@@ -183,16 +183,24 @@ func TestNoTestVanishesUnseen(t *testing.T) {
 	}
 }
 
-func TestListIsNotWrittenByARunThatKnowsTooLittle(t *testing.T) {
+func TestPackageOfWhichTooLittleIsKnownKeepsItsLines(t *testing.T) {
 	t.Parallel()
-	for name, body := range map[string]string{"skipped": `t.Skip("no Java")`, "failed": `t.Error("lost")`} {
+	for name, text := range map[string]string{
+		"skipped":        strings.Replace(innerTests, "{}", `{ t.Skip("no Java") }`, 1),
+		"failed":         strings.Replace(innerTests, "{}", `{ t.Error("lost") }`, 1),
+		"does not build": innerTests + "var x int = nil\n",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tr := newTree(t)
-			tr.write(listFile, wholeList)
-			tr.write("inner/inner_test.go", strings.Replace(innerTests, "{}", "{ "+body+" }", 1))
-			if code, out := tr.run("-update-list"); code != 1 || !strings.Contains(out, "FAIL: .ci/tests.txt stays as it is") || tr.list() != wholeList {
+			tr.write(listFile, strings.Replace(wholeList, "TestReal", "TestOther", 1))
+			tr.write("inner/inner_test.go", text)
+			code, out := tr.run("-update-list")
+			if code != 1 || strings.Count(out, "keeps its lines") != 1 || !strings.Contains(out, "FAIL: inner keeps its lines in .ci/tests.txt") {
 				t.Errorf("exit status %d\n%s", code, out)
+			}
+			if diff := cmp.Diff(wholeList, tr.list()); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

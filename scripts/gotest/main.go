@@ -8,9 +8,9 @@
 // fails the run. The last line is "N passed, N failed, N skipped", subtests included.
 //
 // With -check-list the tests of these packages must be those of .ci/tests.txt, each run and passed: one that vanished,
-// skipped, failed or is new fails the run. -update-list writes them there, if all passed. -ran adds the names of the
-// packages to a file, and -none-left, which tests nothing, fails if a package of the list is not in that file, so that
-// several runs together are held to the whole list.
+// skipped, failed or is new fails the run. -update-list writes them there, of each package in which all passed. -ran
+// adds the names of the packages to a file, and -none-left, which tests nothing, fails if a package of the list is not
+// in that file, so that several runs together are held to the whole list.
 package main
 
 import (
@@ -60,7 +60,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	which := flags.String("packages", "all", "all, lab (whose tests start real brokers and workers) or plain (the others)")
 	flags.BoolVar(&o.noSkips, "no-skips", false, "a skipped test fails the run")
 	flags.BoolVar(&o.checkList, "check-list", false, "the tests must be those of "+listFile)
-	flags.BoolVar(&o.updateList, "update-list", false, "write the tests to "+listFile+", if all pass")
+	flags.BoolVar(&o.updateList, "update-list", false, "write the tests to "+listFile+", of each package in which all pass")
 	flags.StringVar(&o.ran, "ran", "", "add the names of the packages to this `file`")
 	flags.StringVar(&o.noneLeft, "none-left", "", "test nothing; every package of "+listFile+" must be in this `file`, which -ran has written")
 	if err := flags.Parse(args); err != nil {
@@ -149,7 +149,7 @@ func (o options) holdToList(ctx context.Context, root string, selected, existing
 	case o.checkList:
 		return w.check(root, o.packages, rep.out)
 	case o.updateList:
-		return w.update(root, rep)
+		return w.update(root, rep.out)
 	default:
 		return 0, nil
 	}

@@ -111,6 +111,7 @@ func (r *report) packageEnded(e event, text string) {
 		}
 		if !r.failing[e.Package] {
 			r.broken++
+			r.failing[e.Package] = true
 		}
 		fmt.Fprint(r.out, text)
 	} else {
