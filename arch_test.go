@@ -26,6 +26,7 @@ var imports = map[string]struct {
 }{
 	"offsetmap":               {},
 	"flinkstate":              {ours: []string{"offsetmap"}, modules: []string{"github.com/klauspost/compress", "github.com/twmb/franz-go"}},
+	"flinkstate/flinkrest":    {ours: []string{"offsetmap"}, modules: []string{"github.com/hashicorp/go-retryablehttp"}},
 	"connectrest":             {ours: []string{"offsetmap"}, modules: []string{"github.com/hashicorp/go-retryablehttp"}},
 	"connectrest/connecttest": {ours: []string{"connectrest", "offsetmap"}, modules: []string{"github.com/twmb/franz-go"}},
 	"internal/fresh":          {ours: []string{"offsetmap"}, modules: []string{"github.com/twmb/franz-go"}},
@@ -98,7 +99,7 @@ func TestImportsPointOneWay(t *testing.T) {
 // testOnly packages serve tests. Nothing else may import them, which the table
 // above holds.
 func testOnly(name string) bool {
-	return name == "internal/lab" || name == "internal/flinklab" || name == "internal/cutover"
+	return slices.Contains([]string{"internal/lab", "internal/flinklab", "internal/cutover", "internal/schematest"}, name)
 }
 
 // inherited is what the go.mod of a module that imports every public package
