@@ -30,6 +30,9 @@ const (
 	// CommitWithoutTopic: the group has committed offsets of a topic that does
 	// not exist, or that the client may not see.
 	CommitWithoutTopic WarningCode = "commit-without-topic"
+	// GroupAbsent: a group that positions were to be compared with does not exist,
+	// or has no committed offset of their topics.
+	GroupAbsent WarningCode = "group-absent"
 )
 
 // GroupAdmin is what ReadGroup asks of a cluster. *kadm.Client satisfies it.

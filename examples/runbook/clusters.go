@@ -82,20 +82,17 @@ func (a *app) open() (*session, error) {
 }
 
 // request is what a plan is made from, beside the clusters.
-func (s *session) request(a *app) (flinkmm2.PlanRequest, error) {
+func (s *session) request() (flinkmm2.PlanRequest, error) {
 	p := s.Positions
 	if p.From == "group" {
 		return flinkmm2.PlanRequest{}, &blockedError{err: fmt.Errorf(
 			"%s: positions.from: planning from group %s alone is refused: the check that the target holds what the group has committed does not exist yet, and a group that commits by itself may be ahead of it; plan from a savepoint", s.path, p.Group)}
 	}
-	if p.Group != "" {
-		a.note("positions.group: %s is not compared with the savepoint yet", p.Group)
-	}
 	snapshot, err := flinkstate.ReadDir(p.Savepoint, flinkstate.WithPathMap(p.PathMap))
 	if err != nil {
 		return flinkmm2.PlanRequest{}, fmt.Errorf("positions.savepoint: %w", err)
 	}
-	request := flinkmm2.PlanRequest{Snapshot: snapshot, Source: p.Operator, Attestations: s.Attest}
+	request := flinkmm2.PlanRequest{Snapshot: snapshot, Group: p.Group, Source: p.Operator, Attestations: s.Attest}
 	for _, one := range s.Accept {
 		if !ofRollback(one) {
 			request.Acceptances = append(request.Acceptances, one)

@@ -29,8 +29,9 @@ func (a *app) offsetsCommand() *cobra.Command {
 	cmd := a.step("offsets", "Show where the old job stood: C of every partition",
 		`offsets reads where the old job stood: for each partition the next offset to
 read, C, or the reason why there is none. It takes a savepoint or retained
-checkpoint (no cluster, no JVM and no migration file needed), or the committed
-offsets of a consumer group.
+checkpoint (no cluster, no JVM and no migration file needed), the committed
+offsets of a consumer group, or both, compared: after a stop with savepoint a
+group is usually behind; ahead means that somebody has read on since.
 
 With -f it reads what positions in the file name, and writes
 state.dir/positions.json. It never writes anywhere else, and decides nothing:
@@ -40,6 +41,7 @@ warnings say what a plan would block on.`,
 	cmd.Example = `  runbook offsets --savepoint /savepoints/savepoint-1b4098-816b420504c2
   runbook offsets --savepoint ./chk-7 --path-map s3://bucket/shared=./shared -o json
   runbook offsets --group orders-copy --bootstrap kafka-1:9092
+  runbook offsets --savepoint ./savepoint-1b4098 --group orders-copy --bootstrap kafka-1:9092
   runbook -f migration.yaml offsets`
 	f := cmd.Flags()
 	f.StringVar(&o.savepoint, "savepoint", "", "folder of a savepoint or retained checkpoint")
@@ -47,14 +49,12 @@ warnings say what a plan would block on.`,
 	f.StringArrayVar(&o.pathMap, "path-map", nil, "FROM=TO: where files are now that the state names by an absolute path (repeatable)")
 	f.StringVar(&o.group, "group", "", "consumer group of the old job")
 	f.StringSliceVar(&o.bootstrap, "bootstrap", nil, "brokers of the group's cluster, HOST:PORT (with --group)")
-	f.StringSliceVar(&o.topics, "topic", nil, "topics of the group to show, by default those with a commit (with --group)")
+	f.StringSliceVar(&o.topics, "topic", nil, "topics of the group to show, by default those with a commit (with --group alone)")
 	return cmd
 }
 
 func (o offsetsFlags) check(file string) error {
 	switch {
-	case o.savepoint != "" && o.group != "":
-		return usagef("--savepoint and --group exclude each other")
 	case file != "" && (o.savepoint != "" || o.group != "" || len(o.bootstrap) > 0 || len(o.pathMap) > 0 || len(o.topics) > 0 || o.operator != ""):
 		return usagef("-f says which positions to read: leave the flags of offsets out, or -f")
 	case file == "" && o.savepoint == "" && o.group == "":
@@ -63,43 +63,73 @@ func (o offsetsFlags) check(file string) error {
 		return usagef("--bootstrap and --topic go with --group")
 	case o.group != "" && len(o.bootstrap) == 0:
 		return usagef("--group needs --bootstrap HOST:PORT")
-	case o.group != "" && (o.operator != "" || len(o.pathMap) > 0):
+	case file == "" && o.savepoint == "" && (o.operator != "" || len(o.pathMap) > 0):
 		return usagef("--operator and --path-map go with --savepoint")
+	case o.savepoint != "" && len(o.topics) > 0:
+		return usagef("--topic goes with --group alone: a savepoint names its topics")
 	}
 	return nil
+}
+
+// wanted says what offsets reads, and where to.
+type wanted struct {
+	savepoint string // empty: only the group
+	operator  string
+	pathMap   map[string]string
+	group     string // empty: only the savepoint
+	bootstrap []string
+	topics    []string
+	into      string // the file that is written; none when empty
 }
 
 func (a *app) offsets(ctx context.Context, o offsetsFlags) error {
 	if err := o.check(a.file); err != nil {
 		return err
 	}
+	w, err := a.wanted(o)
+	if err != nil {
+		return err
+	}
+	switch {
+	case w.savepoint == "":
+		return a.groupOffsets(ctx, w)
+	case w.group == "":
+		return a.savepointOffsets(w)
+	default:
+		return a.comparedOffsets(ctx, w)
+	}
+}
+
+func (a *app) wanted(o offsetsFlags) (wanted, error) {
 	if a.file == "" {
 		mapped, err := parsePathMap(o.pathMap)
 		if err != nil {
-			return err
+			return wanted{}, err
 		}
 		if o.group != "" {
 			var p problems
 			if p.bootstrap("--bootstrap", o.bootstrap); len(p) > 0 {
-				return &usageError{err: errors.Join(p...)}
+				return wanted{}, &usageError{err: errors.Join(p...)}
 			}
-			return a.groupOffsets(ctx, o.bootstrap, o.group, o.topics, "")
 		}
-		return a.savepointOffsets(o.savepoint, o.operator, mapped, "")
+		return wanted{savepoint: o.savepoint, operator: o.operator, pathMap: mapped, group: o.group, bootstrap: o.bootstrap, topics: o.topics}, nil
 	}
 	m, err := readMigration(a.file)
 	if err != nil {
-		return err
+		return wanted{}, err
 	}
 	dir, err := m.openState()
 	if err != nil {
-		return err
+		return wanted{}, err
 	}
-	into := filepath.Join(dir, positionsFile)
+	w := wanted{
+		savepoint: m.Positions.Savepoint, operator: m.Positions.Operator, pathMap: m.Positions.PathMap,
+		group: m.Positions.Group, bootstrap: m.Source.Bootstrap, topics: m.Topics, into: filepath.Join(dir, positionsFile),
+	}
 	if m.Positions.From == "group" {
-		return a.groupOffsets(ctx, m.Source.Bootstrap, m.Positions.Group, m.Topics, into)
+		w.savepoint = ""
 	}
-	return a.savepointOffsets(m.Positions.Savepoint, m.Positions.Operator, m.Positions.PathMap, into)
+	return w, nil
 }
 
 // parsePathMap reads FROM=TO: a prefix of the paths or URIs that the state names,
@@ -122,16 +152,16 @@ func parsePathMap(entries []string) (map[string]string, error) {
 	return out, nil
 }
 
-// savepointOffsets prints the positions of a savepoint, of one source when
-// operator names it, and writes them to the file into when it is not empty.
-func (a *app) savepointOffsets(dir, operator string, mapped map[string]string, into string) error {
-	snapshot, err := flinkstate.ReadDir(dir, flinkstate.WithPathMap(mapped))
+// savepointOffsets prints the positions of a savepoint, of one source when an
+// operator is named.
+func (a *app) savepointOffsets(want wanted) error {
+	snapshot, err := flinkstate.ReadDir(want.savepoint, flinkstate.WithPathMap(want.pathMap))
 	if err != nil {
 		return fmt.Errorf("offsets: %w", err)
 	}
 	p := flinkmm2.Export(snapshot)
-	if operator != "" {
-		source, err := snapshot.Source(operator)
+	if want.operator != "" {
+		source, err := snapshot.Source(want.operator)
 		if err != nil {
 			return fmt.Errorf("offsets: %w", err)
 		}
@@ -144,7 +174,7 @@ func (a *app) savepointOffsets(dir, operator string, mapped map[string]string, i
 	if err := a.print(document, func(w io.Writer) { positionsTable(w, p) }); err != nil {
 		return err
 	}
-	return a.keepPositions(document, into)
+	return a.keepPositions(document, want.into)
 }
 
 func (a *app) keepPositions(document []byte, into string) error {
@@ -160,38 +190,56 @@ func (a *app) keepPositions(document []byte, into string) error {
 }
 
 func positionsTable(w io.Writer, p *flinkmm2.Positions) {
-	fmt.Fprintf(w, "%s %s, metadata version %d, checkpoint %d\n", p.From, p.Location, p.MetadataVersion, p.CheckpointID)
+	positionsHead(w, p)
 	for _, s := range p.Sources {
-		fmt.Fprintf(w, "\n%s %s", s.Kind, s.OperatorID)
-		if s.UID != "" {
-			fmt.Fprintf(w, ", uid %s", s.UID)
-		}
-		if s.Name != "" {
-			fmt.Fprintf(w, ", name %s", s.Name)
-		}
-		fmt.Fprintf(w, ", %d partitions\n", len(s.Partitions))
+		sourceHead(w, s)
 		positionRows(w, s.Partitions)
 	}
-	for _, warning := range p.Warnings {
+	warningLines(w, p.Warnings)
+}
+
+func positionsHead(w io.Writer, p *flinkmm2.Positions) {
+	fmt.Fprintf(w, "%s %s, metadata version %d, checkpoint %d\n", p.From, p.Location, p.MetadataVersion, p.CheckpointID)
+}
+
+func sourceHead(w io.Writer, s flinkstate.Source) {
+	fmt.Fprintf(w, "\n%s %s", s.Kind, s.OperatorID)
+	if s.UID != "" {
+		fmt.Fprintf(w, ", uid %s", s.UID)
+	}
+	if s.Name != "" {
+		fmt.Fprintf(w, ", name %s", s.Name)
+	}
+	fmt.Fprintf(w, ", %d partitions\n", len(s.Partitions))
+}
+
+func warningLines(w io.Writer, all []flinkstate.Warning) {
+	for _, warning := range all {
 		fmt.Fprintf(w, "\nwarning %s: %s\n", warning.Code, warning.Text)
 	}
 }
 
+var positionHeads = []any{"PARTITION", "NEXT (C)", "WHY NOT", "STOPS AT"}
+
 func positionRows(w io.Writer, rows []offsetmap.Position) {
-	line(w, "PARTITION", "NEXT (C)", "WHY NOT", "STOPS AT")
+	line(w, positionHeads...)
 	for _, r := range rows {
-		why := string(r.Unread)
-		switch {
-		case why != "":
-			why = "not read yet, starts at " + why
-		case r.State != "":
-			why = string(r.State)
-			if !r.Start.IsNone() {
-				why += ", would have started at " + r.Start.String()
-			}
-		}
-		line(w, r.TopicPartition, orDash(r.Next), dash(why), orDash(r.Stop))
+		line(w, positionCells(r)...)
 	}
+}
+
+func positionCells(r offsetmap.Position) []any {
+	why := string(r.Unread)
+	switch {
+	case why != "":
+		why = "not read yet, starts at " + why
+	case r.State != "":
+		why = string(r.State)
+		if !r.Start.IsNone() {
+			why += ", would have started at " + r.Start.String()
+		}
+	}
+	return []any{r.TopicPartition, orDash(r.Next), dash(why), orDash(r.Stop)}
 }
 
 func orDash(c offsetmap.NextOffset) any {

@@ -20,6 +20,7 @@ import (
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 func (a *app) planCommand() *cobra.Command {
@@ -46,7 +47,7 @@ func (a *app) plan(ctx context.Context, replace bool) error {
 		return err
 	}
 	defer s.close()
-	request, err := s.request(a)
+	request, err := s.request()
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (a *app) stillRight(ctx context.Context, s *session, path string, request f
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	if differs := difference(old, report.Rows, request); differs != "" {
+	if differs := difference(old, report, request); differs != "" {
 		return nil, inTheWay("there is another plan already, %s, made at %s: %s", old.Digest, old.Body.CreatedAt, differs)
 	}
 	return old, nil
@@ -129,7 +130,8 @@ func (a *app) stillRight(ctx context.Context, s *session, path string, request f
 
 // difference says how a plan made now would decide otherwise than old. What moves
 // by itself (log ends, the backup once the plan is applied) is no difference.
-func difference(old *offsetmap.Plan, rows []offsetmap.Row, request flinkmm2.PlanRequest) string {
+func difference(old *offsetmap.Plan, report preflight.Report, request flinkmm2.PlanRequest) string {
+	rows := report.Rows
 	if s := old.Body.Savepoint; s != nil && !sameState(s, request.Snapshot) {
 		return fmt.Sprintf("it was made from %s, checkpoint %d; the one named now has other content, or lies elsewhere", s.Location, s.CheckpointID)
 	}
@@ -138,6 +140,9 @@ func difference(old *offsetmap.Plan, rows []offsetmap.Row, request flinkmm2.Plan
 	}
 	if len(old.Body.Acceptances) != len(request.Acceptances) || len(request.Acceptances) > 0 && !reflect.DeepEqual(old.Body.Acceptances, request.Acceptances) {
 		return "the acceptances have changed"
+	}
+	if was, now := groupName(old.Body.Group), groupName(report.Group); was != now {
+		return fmt.Sprintf("it was compared with %s, now with %s", was, now)
 	}
 	if len(old.Body.Rows) != len(rows) {
 		return fmt.Sprintf("it has %d partitions, now there are %d", len(old.Body.Rows), len(rows))
@@ -148,8 +153,19 @@ func difference(old *offsetmap.Plan, rows []offsetmap.Row, request flinkmm2.Plan
 			was.Next != now.Next || was.Rule != now.Rule || was.Lost != now.Lost {
 			return fmt.Sprintf("it has %s at C = %s (%s), now it is %s at C = %s (%s)", was.TopicPartition, was.Next, was.Rule, now.TopicPartition, now.Next, now.Rule)
 		}
+		// A commit that is gone has expired; a new one is of somebody who reads.
+		if now.Group != was.Group && !now.Group.IsNone() {
+			return fmt.Sprintf("group %s has committed %s of %s since, it had %s: somebody reads on, perhaps the job", report.Group.ID, now.Group, now.TopicPartition, was.Group)
+		}
 	}
 	return ""
+}
+
+func groupName(g *offsetmap.Group) string {
+	if g == nil {
+		return "no group"
+	}
+	return "group " + g.ID
 }
 
 // sameState reports whether a plan was made from the state that was read now, at
@@ -204,16 +220,38 @@ func readPlan(dir string) (*offsetmap.Plan, error) {
 }
 
 func planTable(w io.Writer, plan *offsetmap.Plan) {
-	rowsTable(w, plan.Body.Rows)
+	rowsTable(w, plan.Body.Rows, plan.Body.Group != nil)
 	fmt.Fprintln(w)
 	findingsTable(w, plan.Body.Findings)
 }
 
-func rowsTable(w io.Writer, rows []offsetmap.Row) {
-	line(w, "PARTITION", "C", "RULE", "WRITE", "LOG", "LOST")
-	for _, r := range rows {
-		line(w, r.TopicPartition, r.Next, r.Rule, r.Write, r.LogStart.String()+".."+r.LogEnd.String(), r.Lost)
+// rowsTable shows the rows, and how a group that was read stands to them.
+func rowsTable(w io.Writer, rows []offsetmap.Row, group bool) {
+	line(w, "PARTITION", "C", "RULE", "WRITE", "LOG", "LOST", "GROUP")
+	compared := againstGroup(rows)
+	for i, r := range rows {
+		relation := "-"
+		if group {
+			relation = compared[i].String()
+		}
+		line(w, r.TopicPartition, r.Next, r.Rule, r.Write, r.LogStart.String()+".."+r.LogEnd.String(), r.Lost, relation)
 	}
+}
+
+// againstGroup holds the group against where the old job stood in each row, which
+// is C itself where it had no position. It has the order of the rows.
+func againstGroup(rows []offsetmap.Row) flinkstate.Comparison {
+	positions := make([]offsetmap.Position, 0, len(rows))
+	committed := map[offsetmap.TopicPartition]offsetmap.NextOffset{}
+	for _, r := range rows {
+		stood := r.Next
+		if r.Found != nil && !r.Found.Next.IsNone() {
+			stood = r.Found.Next
+		}
+		positions = append(positions, offsetmap.Position{TopicPartition: r.TopicPartition, Next: stood})
+		committed[r.TopicPartition] = r.Group
+	}
+	return flinkstate.Compare(positions, committed)
 }
 
 func showTable(w io.Writer, plan *offsetmap.Plan) {
@@ -227,6 +265,9 @@ func showTable(w io.Writer, plan *offsetmap.Plan) {
 	line(w, "worker", fmt.Sprintf("Kafka %s, MirrorSourceConnector %s", b.Worker.Version, b.Worker.PluginVersion))
 	if s := b.Savepoint; s != nil {
 		line(w, "savepoint", fmt.Sprintf("%s, checkpoint %d, operator %s", s.Location, s.CheckpointID, s.OperatorID))
+	}
+	if b.Group != nil {
+		line(w, "group", b.Group.ID)
 	}
 	attestationRows(w, b.Attestations)
 	fmt.Fprintln(w)

@@ -7,6 +7,7 @@ import (
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 func next(t *testing.T, v int64) offsetmap.NextOffset {
@@ -65,12 +66,46 @@ func TestWhatMakesAPlanAnotherOne(t *testing.T) {
 				Attestations: before.Attestations, Acceptances: before.Acceptances, Rows: []offsetmap.Row{row()},
 			}}
 			c.change(&after, &asked)
-			got := difference(old, []offsetmap.Row{after}, asked)
+			got := difference(old, preflight.Report{Rows: []offsetmap.Row{after}}, asked)
 			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			if two := difference(old, []offsetmap.Row{after, after}, asked); two == "" {
+			if two := difference(old, preflight.Report{Rows: []offsetmap.Row{after, after}}, asked); two == "" {
 				t.Error("another number of partitions is no difference")
+			}
+		})
+	}
+}
+
+// A group that commits after the plan was made is read from; one whose offset is
+// gone has let it expire.
+func TestAGroupThatMovesOnMakesAPlanAnotherOne(t *testing.T) {
+	t.Parallel()
+	none := offsetmap.NextOffset{}
+	copies, other := &offsetmap.Group{ID: "orders-copy"}, &offsetmap.Group{ID: "other"}
+	row := func(group offsetmap.NextOffset) []offsetmap.Row {
+		return []offsetmap.Row{{TopicPartition: offsetmap.TopicPartition{Topic: "orders", Partition: 1}, Next: next(t, 20), Group: group}}
+	}
+	for name, c := range map[string]struct {
+		was, now   *offsetmap.Group
+		from, to   offsetmap.NextOffset
+		want, also string
+	}{
+		"stands":             {copies, copies, next(t, 8), next(t, 8), "", ""},
+		"has expired":        {copies, copies, next(t, 8), none, "", ""},
+		"moved on":           {copies, copies, next(t, 8), next(t, 12), "group orders-copy has committed 12 of orders-1 since, it had 8", "somebody reads on"},
+		"moved back":         {copies, copies, next(t, 8), next(t, 3), "has committed 3 of orders-1", ""},
+		"begins to commit":   {copies, copies, none, next(t, 3), "has committed 3 of orders-1 since, it had none", ""},
+		"is another":         {copies, other, next(t, 8), next(t, 8), "compared with group orders-copy, now with group other", ""},
+		"is named now":       {nil, copies, none, next(t, 8), "compared with no group, now with group orders-copy", ""},
+		"is not named again": {copies, nil, next(t, 8), none, "compared with group orders-copy, now with no group", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old := &offsetmap.Plan{Body: offsetmap.Body{Group: c.was, Rows: row(c.from)}}
+			got := difference(old, preflight.Report{Rows: row(c.to), Group: c.now}, flinkmm2.PlanRequest{})
+			if c.want == "" && got != "" || !strings.Contains(got, c.want) || !strings.Contains(got, c.also) {
+				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}

@@ -34,7 +34,7 @@ something blocks. runbook explain ID says more about a check.`,
 				return err
 			}
 			defer s.close()
-			request, err := s.request(a)
+			request, err := s.request()
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ something blocks. runbook explain ID says more about a check.`,
 				APIVersion: offsetmap.APIVersion, Kind: "Preflight", Blocked: blocked != nil,
 				Findings: append([]offsetmap.Finding{}, report.Findings...), Rows: append([]offsetmap.Row{}, report.Rows...),
 			}
-			if err := a.printValue(d, func(w io.Writer) { preflightTable(w, d) }); err != nil {
+			if err := a.printValue(d, func(w io.Writer) { preflightTable(w, d, report.Group != nil) }); err != nil {
 				return err
 			}
 			if blocked != nil {
@@ -58,9 +58,9 @@ something blocks. runbook explain ID says more about a check.`,
 		})
 }
 
-func preflightTable(w io.Writer, d findingsDocument) {
+func preflightTable(w io.Writer, d findingsDocument, group bool) {
 	if len(d.Rows) > 0 {
-		rowsTable(w, d.Rows)
+		rowsTable(w, d.Rows, group)
 		fmt.Fprintln(w)
 	}
 	findingsTable(w, d.Findings)

@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 //	fault drop|fail TOPIC-N OFFSET  what the worker does when it comes to that record
 //	config NAME KEY VALUE        sets a key of the connector's config, past the program
 //	commit GROUP TOPIC-N OFFSET  a consumer group's offset, on the source
+//	opened TOPIC-N COUNT         so many more on the target, in a transaction that stays open
 //	fill FILE...                 puts the values of $NAMES into a file
 //	edit FILE OLD NEW            replaces a text that must be there; \n in NEW ends a line
 //	[!] runbook ARGS...          runs the program; $DIGEST is the last plan's that it printed
@@ -71,7 +72,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"stage": startStage, "topic": topicCommand, "copied": copiedCommand, "produce": produceCommand, "expire": expireCommand,
-			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "fault": faultCommand, "fill": fillCommand, "edit": editCommand,
+			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "opened": openedCommand, "fault": faultCommand, "fill": fillCommand, "edit": editCommand,
 			"runbook": runbookCommand, "status": statusCommand, "writes": writesCommand,
 		},
 	})
@@ -221,6 +222,16 @@ func commitCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ctx, cancel := within()
 	defer cancel()
 	ts.Check(stageOf(ts).source.commit(ctx, args[0], topic, p, int64(number(ts, args[2]))))
+}
+
+func openedCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2, "opened TOPIC-PARTITION COUNT")
+	topic, p := partition(ts, args[0])
+	ctx, cancel := within()
+	defer cancel()
+	client, err := stageOf(ts).target.open(ctx, topic, p, number(ts, args[1]))
+	ts.Check(err)
+	ts.Defer(client.Close)
 }
 
 func fillCommand(ts *testscript.TestScript, neg bool, args []string) {

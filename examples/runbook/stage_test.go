@@ -158,6 +158,25 @@ func (c *side) produce(ctx context.Context, topic string, partition int32, from,
 	return c.client.ProduceSync(ctx, batch...).FirstErr()
 }
 
+// open writes records in a transaction, and leaves it open.
+func (c *side) open(ctx context.Context, topic string, partition int32, records int) (*kgo.Client, error) {
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.TransactionalID("orders-copy-0-9"))
+	if err != nil {
+		return nil, err
+	}
+	err = client.BeginTransaction()
+	for range records {
+		if err == nil {
+			err = client.ProduceSync(ctx, &kgo.Record{Topic: topic, Partition: partition, Value: []byte("in a transaction")}).FirstErr()
+		}
+	}
+	if err != nil {
+		client.Close()
+		return nil, err
+	}
+	return client, nil
+}
+
 // commit commits an offset of a consumer group.
 func (c *side) commit(ctx context.Context, group, topic string, partition int32, at int64) error {
 	var offsets kadm.Offsets
