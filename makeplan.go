@@ -100,6 +100,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 		Origin:       offsetmap.FromSavepoint,
 		Positions:    source.Partitions,
 		Warnings:     req.Snapshot.Warnings,
+		Kind:         req.Snapshot.Kind,
 		Attestations: req.Attestations,
 		Acceptances:  req.Acceptances,
 		Earlier:      earlier(req.Earlier),

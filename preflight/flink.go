@@ -73,6 +73,15 @@ func flinkChecks() []Check {
 		Remedy:     "Restore the job and stop it with a savepoint. Else make sure that the target holds the record before each C (or plan from the last completed checkpoint), and accept the check.",
 		Judge:      uncleanStop,
 	}, Check{
+		ID:         flinkArea + "stop-contradicted",
+		Title:      "The savepoint is the one that the attested stop wrote",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Never,
+		Looks:      "the attestation of how the job ended, against what Flink was asked for when it wrote the state (CheckpointProperties, metadata version 4 on)",
+		Why:        "A stop writes a savepoint of its own. After any other savepoint, or a checkpoint, the job has gone on: it has copied records from C on, which would be copied twice; and from Flink 1.15 on a savepoint that is not a stop's commits no transaction of the sink (FLIP-203). That the kind is a stop's shows what was asked for, not that the job finished.",
+		Remedy:     "Name the savepoint that flink stop printed as its own (Savepoint completed. Path: ...). If the job ended in another way, attest that: flinkStopped: canceled or failed.",
+		Judge:      stopContradicted,
+	}, Check{
 		ID:         flinkArea + "group-only",
 		Title:      "Positions come from the state, not from the group alone",
 		Severity:   offsetmap.Block,
@@ -118,5 +127,18 @@ func uncleanStop(c *Case, r *Reporter) {
 	}
 	if end.Value == offsetmap.Canceled || end.Value == offsetmap.Failed {
 		r.Block("", "the job is attested to have ended as %s", end.Value)
+	}
+}
+
+// stopContradicted says nothing where a cancel is attested and the state is a
+// stop's: a stop may fail after its savepoint.
+func stopContradicted(c *Case, r *Reporter) {
+	end := c.Question.Attestations.FlinkStopped
+	if end == nil || end.Value != offsetmap.StoppedWithSavepoint {
+		return
+	}
+	switch kind := c.Question.Kind; kind {
+	case flinkstate.KindSavepoint, flinkstate.KindCheckpoint:
+		r.Block("", "the job is attested to have been stopped with this savepoint, by %s (%s), and Flink wrote it as a %s, after which a job goes on", end.By, end.Reason, kind)
 	}
 }

@@ -1,6 +1,8 @@
 package preflight_test
 
 import (
+	"testing"
+
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
@@ -18,6 +20,55 @@ func read(dir string) breakage {
 			sound, err := flinkstate.ReadDir(savepoints + "flink-1.20-stop-p2/savepoint")
 			l.must(err)
 			l.question.Warnings = sound.Warnings
+		}
+	}
+}
+
+// kindOf reads what a real job was asked for.
+func (l *lab) kindOf(dir string) flinkstate.SnapshotKind {
+	l.t.Helper()
+	snapshot, err := flinkstate.ReadDir(savepoints + dir)
+	l.must(err)
+	return snapshot.Kind
+}
+
+// Only what the file says for certain contradicts an attestation, and an
+// attestation is corrected, not accepted.
+func TestTheKindOfTheStateIsHeldAgainstTheAttestedStop(t *testing.T) {
+	t.Parallel()
+	const stop, canceled, failed = offsetmap.StoppedWithSavepoint, offsetmap.Canceled, offsetmap.Failed
+	l := newLab(t, setup{})
+	for _, c := range []struct {
+		end  offsetmap.FlinkEnd
+		kind flinkstate.SnapshotKind
+		want string
+	}{
+		{stop, l.kindOf("flink-1.20-stop-p2/savepoint"), ""},
+		{stop, l.kindOf("flink-1.20-drain-p1/savepoint"), ""},
+		{stop, l.kindOf("flink-1.20-canonical-p1/savepoint"), "block flink/stop-contradicted"},
+		{stop, l.kindOf("flink-1.20-unaligned-inflight/checkpoint/chk-1"), "block flink/stop-contradicted"},
+		{stop, l.kindOf("flink-1.12-stop-p2/savepoint"), ""}, // metadata version 3 does not say
+		{stop, "", ""},
+		{stop, "of-a-later-version", ""},
+		{canceled, flinkstate.KindStopWithSavepoint, "block flink/unclean-stop"}, // the stop may have failed after its savepoint
+		{canceled, flinkstate.KindSavepoint, "block flink/unclean-stop"},
+		{failed, flinkstate.KindCheckpoint, "block flink/unclean-stop"},
+	} {
+		l.question.Attestations.FlinkStopped, l.question.Kind = attest(c.end), c.kind
+		l.question.Acceptances = nil
+		r := l.judge()
+		var want []string
+		if c.want != "" {
+			want = []string{c.want}
+		}
+		l.want(r, want...)
+		if c.want != "block flink/stop-contradicted" {
+			continue
+		}
+		l.says(r.Findings[0], string(c.kind))
+		l.question.Acceptances = []offsetmap.Acceptance{{Check: "flink/stop-contradicted", By: "ann", Reason: "never mind"}}
+		if r := l.judge(); r.Err() == nil {
+			t.Errorf("%s, attested %s: accepted away", c.kind, c.end)
 		}
 	}
 }
@@ -47,6 +98,10 @@ func flinkBreakages() map[string]breakage {
 		"flink/unclean-stop": func(l *lab) func() {
 			l.question.Attestations.FlinkStopped.Value = offsetmap.Canceled
 			return func() { l.question.Attestations.FlinkStopped.Value = offsetmap.StoppedWithSavepoint }
+		},
+		"flink/stop-contradicted": func(l *lab) func() {
+			l.question.Kind = l.kindOf("flink-1.20-canonical-p1/savepoint")
+			return func() { l.question.Kind = l.kindOf("flink-1.20-stop-p2/savepoint") }
 		},
 		"flink/group-only": func(l *lab) func() {
 			l.question.Origin = offsetmap.FromGroup

@@ -19,6 +19,9 @@ type Question struct {
 	Positions []offsetmap.Position
 	// Warnings are those of the snapshot that the positions come from.
 	Warnings []flinkstate.Warning
+	// Kind is the snapshot's: what Flink was asked for when it wrote it. Empty, as
+	// flinkstate.KindUnknown, contradicts nothing.
+	Kind flinkstate.SnapshotKind
 	// Attestations are what a person states of the old job. Its isolation level
 	// comes from them.
 	Attestations offsetmap.Attestations
