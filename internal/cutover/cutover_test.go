@@ -3,8 +3,11 @@ package cutover
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,64 +18,159 @@ import (
 	"github.com/flinkmm2/flinkmm2/internal/lab"
 )
 
-var jvm = lab.Shared{Options: lab.Options{
-	Worker: lab.Properties{"offset.flush.timeout.ms": "3000", "task.shutdown.graceful.timeout.ms": "5000"},
-}}
+// jvmVersions are the Kafka releases of brokers and workers:
+//
+//	go test ./internal/cutover -run TestJVM -cutover.versions 3.7.2,4.3.1
+var jvmVersions = flag.String("cutover.versions", "", "comma-separated Kafka versions that TestJVM runs the whole suite on; by default, "+
+	lab.DefaultVersion+", and of "+lab.Newest3+" what depends on brokers and workers most")
 
-func TestMain(m *testing.M) { os.Exit(jvm.Main(m).Run()) }
+var (
+	seed  = flag.Uint64("cutover.seed", 1, "decides when a worker is killed")
+	kills = flag.Int("cutover.kills", 1, "how often each worker is killed, each time with the next seed")
+)
+
+var figuresFile = flag.String("cutover.figures", "", "file that TestJVM appends its tables to")
+
+func labOptions(version string) lab.Options {
+	return lab.Options{
+		Version:             version,
+		OffsetFlushInterval: 5 * time.Second,
+		Source:              lab.Properties{"log.cleaner.backoff.ms": "200"},
+		Worker: lab.Properties{
+			"offset.flush.timeout.ms": "3000", "task.shutdown.graceful.timeout.ms": "5000",
+			// So long a worker that was killed stays a member, and the one that comes after it waits.
+			"session.timeout.ms": "6000", "heartbeat.interval.ms": "2000",
+		},
+	}
+}
+
+// jvm is the stage of the default release, which TestFlink uses too.
+var jvm = lab.Shared{Options: labOptions(lab.DefaultVersion)}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(jvm.Main(m).Run())
+}
+
+// runAll runs the scenarios on a stage. They wait more than they work, and have
+// topics and connectors of their own, so several run at once; those that kill
+// the worker come after the others.
+func runAll(t *testing.T, stage Stage, scenarios []Scenario) {
+	const atOnce = 8
+	run := func(s Scenario) {
+		t.Run(s.Name, func(t *testing.T) {
+			if err := s.Run(t, stage); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	slots := make(chan struct{}, atOnce)
+	var together sync.WaitGroup
+	var alone []Scenario
+	for _, s := range scenarios {
+		if s.Alone {
+			alone = append(alone, s)
+			continue
+		}
+		slots <- struct{}{}
+		together.Go(func() { defer func() { <-slots }(); run(s) })
+	}
+	together.Wait()
+	for n := range *kills {
+		stage.Seed = *seed + uint64(n)
+		for _, s := range alone {
+			run(s)
+		}
+	}
+}
 
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
-	stage, _ := embedded(t)
-	for _, s := range Scenarios() {
-		t.Run(s.Name, func(t *testing.T) {
-			t.Parallel()
-			if err := s.Run(t, stage); err != nil {
-				t.Fatal(err)
-			}
+	stage, _ := embedded(t, connecttest.WithOffsetFlushInterval(3*time.Second))
+	runAll(t, stage, Scenarios())
+}
+
+// TestJVM runs the same scenarios on real brokers and a real worker of each
+// version.
+func TestJVM(t *testing.T) {
+	versions, some := []string{lab.Newest3, lab.DefaultVersion}, lab.Newest3
+	if *jvmVersions != "" {
+		versions, some = strings.Split(*jvmVersions, ","), ""
+	}
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			stage := stageOf(t, version)
+			stage.Figures = &Figures{}
+			runAll(t, stage, slices.DeleteFunc(Scenarios(), func(s Scenario) bool { return version == some && !s.Main }))
+			keep(t, "Kafka "+version+"\n"+stage.Figures.String())
 		})
 	}
 }
 
-// TestJVM runs the same scenarios on real brokers and a real worker. Their
-// topics and connectors have names of their own, so they share one stage.
-func TestJVM(t *testing.T) {
-	l := jvm.Get(t)
-	stage := Stage{
-		Source: l.Source.Bootstrap, Target: l.Target.Bootstrap, Connect: l.Worker.RESTURL,
-		FlushTimeout: 4 * time.Second, StartTimeout: 20 * time.Second, Patience: 45 * time.Second,
+// stageOf starts brokers and a worker of a version.
+func stageOf(t *testing.T, version string) Stage {
+	t.Helper()
+	l := jvm.Get
+	if version != lab.DefaultVersion {
+		l = func(t testing.TB) *lab.Lab { return lab.Start(t, labOptions(version)) }
 	}
-	for _, s := range Scenarios() {
-		t.Run(s.Name, func(t *testing.T) {
-			if err := s.Run(t, stage); err != nil {
-				t.Fatal(err)
-			}
-		})
+	return jvms(l(t))
+}
+
+func jvms(l *lab.Lab) Stage {
+	return Stage{
+		Source: l.Source.Bootstrap, Target: l.Target.Bootstrap, Connect: l.Worker.RESTURL,
+		FlushTimeout: 4 * time.Second, StartTimeout: time.Minute, Patience: time.Minute,
+		Kill: l.Worker.Kill, Restart: l.Worker.Start,
+	}
+}
+
+// keep shows the table, and appends it to the file that somebody asked for.
+func keep(t *testing.T, table string) {
+	t.Helper()
+	t.Log(table)
+	if *figuresFile == "" {
+		return
+	}
+	f, err := os.OpenFile(*figuresFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(table + "\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 
 // embedded is a stage inside the test: two clusters of kfake and a worker in
 // memory.
-func embedded(t *testing.T) (Stage, *connecttest.Worker) {
+func embedded(t *testing.T, opts ...connecttest.Option) (Stage, *connecttest.Worker) {
 	t.Helper()
-	brokers := func(id string) []string {
+	brokers := func(id string) *kfake.Cluster {
 		c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.ClusterID(id))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		return c.ListenAddrs()
+		return c
 	}
 	source, target := brokers("embedded-source"), brokers("embedded-target")
-	w, err := connecttest.NewWorker(t.Context(), target,
-		connecttest.WithOffsetFlushInterval(time.Second), connecttest.WithTopicRefreshInterval(time.Second))
+	w, err := connecttest.NewWorker(t.Context(), target.ListenAddrs(),
+		append([]connecttest.Option{connecttest.WithOffsetFlushInterval(time.Second), connecttest.WithTopicRefreshInterval(time.Second)}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
 	return Stage{
-		Source: strings.Join(source, ","), Target: strings.Join(target, ","), Connect: w.URL,
+		Source: strings.Join(source.ListenAddrs(), ","), Target: strings.Join(target.ListenAddrs(), ","), Connect: w.URL,
 		FlushTimeout: 300 * time.Millisecond, StartTimeout: 2 * time.Second, Patience: 10 * time.Second,
+		Compact: source.Compact,
+		Kill:    func(testing.TB) { w.Kill() },
+		Restart: func(t testing.TB) {
+			if err := w.Restart(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		},
 	}, w
 }
 
@@ -89,6 +187,7 @@ func scenario(t *testing.T, name string) Scenario {
 
 // A suite that does not notice these has shown nothing on any stage.
 func TestPlantedBugsAreNoticed(t *testing.T) {
+	t.Parallel()
 	line := scenario(t, "the line")
 	for name, plant := range map[string]func(*testing.T, *connecttest.Worker, *world) *connecttest.Injected{
 		"seek to M": func(_ *testing.T, w *connecttest.Worker, _ *world) *connecttest.Injected {
@@ -112,8 +211,10 @@ func TestPlantedBugsAreNoticed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for _, judge := range []string{"oracle", "proof"} {
 				t.Run(judge, func(t *testing.T) {
+					t.Parallel()
 					stage, worker := embedded(t)
 					stage.Patience = 3 * time.Second
 					w := newWorld(t, stage)

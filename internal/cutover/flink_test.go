@@ -24,11 +24,8 @@ import (
 // Every record has an id, and the ids on the target say what became of it.
 func TestFlink(t *testing.T) {
 	flinklab.Require(t)
-	l := jvm.Get(t)
-	stage := Stage{
-		Source: l.Source.Bootstrap, Target: l.Target.Bootstrap, Connect: l.Worker.RESTURL,
-		FlushTimeout: 4 * time.Second, StartTimeout: time.Minute, Patience: 2 * time.Minute,
-	}
+	stage := jvms(jvm.Get(t))
+	stage.Patience = 2 * time.Minute
 	for _, version := range flinklab.Versions() {
 		for _, guarantee := range []offsetmap.SinkGuarantee{offsetmap.SinkExactlyOnce, offsetmap.SinkAtLeastOnce} {
 			t.Run(version+"/"+string(guarantee)+"/stopped with savepoint", func(t *testing.T) {
@@ -50,7 +47,8 @@ func stoppedWithSavepoint(t *testing.T, w *world, version string, guarantee offs
 	must(t, errors.Join(w.create(ctx, 3, orders), w.create(ctx, 2, payments)))
 	quiet := topicPartition{Topic: payments, Partition: 1} // no record before the start
 	busy := []topicPartition{{Topic: orders, Partition: 0}, {Topic: orders, Partition: 1}, {Topic: orders, Partition: 2}, {Topic: payments, Partition: 0}}
-	stopProducers := w.produceOnAndOn(t, busy...)
+	producers := w.produceOnAndOn(ctx, 0, 2, 50*time.Millisecond, busy...)
+	defer producers.stop()
 
 	job := flinklab.Start(t, w.job(version, guarantee, orders, payments))
 	// In transactions, what is visible comes from a checkpoint that is complete.
@@ -82,7 +80,8 @@ func stoppedWithSavepoint(t *testing.T, w *world, version string, guarantee offs
 	must(t, produce(ctx, w.source, quiet, 0, 50))
 	// MirrorMaker copies what waited for it, and also what comes while it runs.
 	w.awaitRecordsAfter(t, before, 100, busy...)
-	all := stopProducers()
+	all, err := producers.stop()
+	must(t, err)
 	all[quiet] = 50
 
 	want, total := map[topicPartition][2]int{}, 0
@@ -189,46 +188,6 @@ func positionsOf(t *testing.T, snap *flinkstate.Snapshot) map[topicPartition]int
 		}
 	}
 	return out
-}
-
-// produceOnAndOn produces records to each partition until it is told to stop,
-// and then returns how many there are.
-func (w *world) produceOnAndOn(t *testing.T, to ...topicPartition) (stop func() map[topicPartition]int) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	done, produced := make(chan error, 1), map[topicPartition]int{}
-	go func() {
-		for ctx.Err() == nil {
-			for i, tp := range to {
-				n := produced[tp]
-				produced[tp] += 2 + 3*i
-				// What was begun is finished, so that the numbers are those of the source.
-				if err := produce(context.WithoutCancel(ctx), w.source, tp, n, produced[tp]); err != nil {
-					done <- err
-					return
-				}
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(50 * time.Millisecond):
-			}
-		}
-		done <- nil
-	}()
-	var err error
-	end := func() map[topicPartition]int {
-		cancel()
-		for e := range done {
-			err = e
-			close(done)
-		}
-		if err != nil {
-			t.Errorf("producing: %v", err)
-		}
-		return produced
-	}
-	t.Cleanup(func() { end() })
-	return end
 }
 
 // awaitEnds waits until each partition of the target ends at n or behind it.
@@ -362,13 +321,4 @@ func (w *world) ids(ctx context.Context, of ...topicPartition) (map[topicPartiti
 		})
 	}
 	return got, nil
-}
-
-func idOf(r *kgo.Record) string {
-	for _, h := range r.Headers {
-		if h.Key == "id" {
-			return string(h.Value)
-		}
-	}
-	return "none"
 }

@@ -86,6 +86,11 @@ func theLine(ctx context.Context, w *world) error {
 	return w.backFromTheLine(ctx, m, plan, orders, payments)
 }
 
+func start(ctx context.Context, m *flinkmm2.Migration, p *offsetmap.Plan) error {
+	_, err := m.Start(ctx, p, flinkmm2.Approval{Digest: p.Digest, By: "suite"})
+	return err
+}
+
 func (w *world) fillTheLine(ctx context.Context, orders, payments string) error {
 	if err := errors.Join(w.create(ctx, 4, orders), w.create(ctx, 2, payments)); err != nil {
 		return err

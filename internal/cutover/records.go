@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -102,77 +101,4 @@ func text(r *kgo.Record) string {
 		fmt.Fprintf(&b, " %s=%s", h.Key, part(h.Value))
 	}
 	return b.String()
-}
-
-// read reads target partitions, each from an offset on, until n records have
-// come in all, then for another second, in which none may.
-func (w *world) read(ctx context.Context, from map[topicPartition]int64, n int) (map[topicPartition][]string, error) {
-	at := map[string]map[int32]kgo.Offset{}
-	for tp, offset := range from {
-		if at[tp.Topic] == nil {
-			at[tp.Topic] = map[int32]kgo.Offset{}
-		}
-		at[tp.Topic][tp.Partition] = kgo.NewOffset().At(offset)
-	}
-	c, err := kgo.NewClient(append(clientOptions(w.Target), kgo.ConsumePartitions(at))...)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	got := map[topicPartition][]string{}
-	for read, deadline := 0, time.Now().Add(w.Patience); ; {
-		poll, cancel := context.WithTimeout(ctx, time.Second)
-		fetches := c.PollFetches(poll)
-		cancel()
-		if err := fetches.Err0(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			return got, err
-		}
-		before := read
-		fetches.EachRecord(func(r *kgo.Record) {
-			tp := topicPartition{Topic: r.Topic, Partition: r.Partition}
-			got[tp] = append(got[tp], text(r))
-			read++
-		})
-		if read == before && (read >= n || time.Now().After(deadline)) {
-			return got, nil
-		}
-	}
-}
-
-// expectCopied holds the target, from each partition's end before the start, to
-// the source's records from..to-1: each once, in order, unaltered. Nothing of
-// the library takes part.
-func (w *world) expectCopied(ctx context.Context, before map[topicPartition]int64, want map[topicPartition][2]int) error {
-	from, n := map[topicPartition]int64{}, 0
-	for tp, span := range want {
-		from[tp] = before[tp]
-		n += span[1] - span[0]
-	}
-	all, err := w.read(ctx, from, n)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for tp, span := range want {
-		got, expected := all[tp], []string(nil)
-		for n := span[0]; n < span[1]; n++ {
-			expected = append(expected, text(record(tp, n)))
-		}
-		for i := range max(len(got), len(expected)) {
-			if at(got, i) != at(expected, i) {
-				errs = append(errs, fmt.Errorf("%s: copied record %d is %s, want source record %d: %s (%d copied, %d expected)",
-					tp, i, at(got, i), span[0]+i, at(expected, i), len(got), len(expected)))
-				break
-			}
-		}
-	}
-	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(errs...)
-}
-
-func at(list []string, i int) string {
-	if i < len(list) {
-		return list[i]
-	}
-	return "nothing"
 }

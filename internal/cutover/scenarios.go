@@ -4,31 +4,44 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 // Scenario is one way that a migration can go.
 type Scenario struct {
 	Name string
-	run  func(context.Context, *world) error
+	// Main marks those that depend on what brokers and workers do, not on what
+	// this library refuses.
+	Main bool
+	// Alone marks those that kill the worker: no other scenario may use it.
+	Alone bool
+	run   func(context.Context, *world) error
 }
 
 // Scenarios returns every scenario of the suite.
 func Scenarios() []Scenario {
 	all := []Scenario{
-		{"the line", theLine},
-		{"back before the start", backBeforeTheStart},
-		{"back to an older offset", backToAnOlderOffset},
-		{"nothing copied", nothingCopied},
-		{"plan edited in memory", editedInMemory},
-		{"readers astray", readersAstray},
-		{"offset written by hand, then back", writtenByHand},
-		{"connector deleted by hand, then back", deletedByHand},
-		{"topic created again after the start", recreatedAfterTheStart},
-		{"partition added after the start", addedAfterTheStart},
+		{Name: "the line", Main: true, run: theLine},
+		{Name: "shapes at the boundary, read uncommitted", Main: true, run: shapesAtTheBoundary(offsetmap.ReadUncommitted)},
+		{Name: "shapes at the boundary, read committed", Main: true, run: shapesAtTheBoundary(offsetmap.ReadCommitted)},
+		{Name: "transaction open across C, read uncommitted", Main: true, run: openAcrossC},
+		{Name: "transaction open from C on, read committed", Main: true, run: openFromC},
+		{Name: "compacted topic", Main: true, run: compactedTopic},
+		{Name: "worker killed while it copies", Main: true, Alone: true, run: workerKilled},
+		{Name: "partition added after the start", Main: true, run: addedAfterTheStart},
+		{Name: "topic created again after the start", run: recreatedAfterTheStart},
+		{Name: "back before the start", Main: true, run: backBeforeTheStart},
+		{Name: "back to an older offset", run: backToAnOlderOffset},
+		{Name: "nothing copied", run: nothingCopied},
+		{Name: "plan edited in memory", run: editedInMemory},
+		{Name: "readers astray", run: readersAstray},
+		{Name: "offset written by hand, then back", run: writtenByHand},
+		{Name: "connector deleted by hand, then back", run: deletedByHand},
 	}
 	for _, step := range []string{"apply", "start"} {
 		for _, m := range moves {
-			all = append(all, Scenario{m.name + " before " + step, movedBefore(step, m)})
+			all = append(all, Scenario{Name: m.name + " before " + step, run: movedBefore(step, m)})
 		}
 	}
 	return all
@@ -40,6 +53,7 @@ func (s Scenario) Run(t testing.TB, stage Stage) error {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	w := newWorld(t, stage)
+	w.scenario = s.Name
 	defer func() { w.stop(context.WithoutCancel(ctx)) }()
 	return s.run(ctx, w)
 }

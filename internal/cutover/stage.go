@@ -14,6 +14,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 // Stage is where a scenario runs.
@@ -27,6 +28,16 @@ type Stage struct {
 	StartTimeout time.Duration
 	// Patience bounds each wait for records.
 	Patience time.Duration
+	// Compact has the source's brokers compact their topics. With nil they do so
+	// by themselves, soon.
+	Compact func()
+	// Kill ends the worker as SIGKILL does; Restart starts it again under the
+	// same URL and returns when it answers.
+	Kill, Restart func(testing.TB)
+	// Seed decides when the worker is killed.
+	Seed uint64
+	// Figures takes what the oracle counts. With nil nobody does.
+	Figures *Figures
 }
 
 // world is one scenario's view of a stage: clients, a folder, and names that no
@@ -40,9 +51,13 @@ type world struct {
 	target    *kgo.Client
 	admin     struct{ source, target *kadm.Client }
 	connect   *connectrest.Client
-	client    flinkmm2.Connect  // what migrations use; connect, unless a bug is planted in it
-	options   []flinkmm2.Option // of migrations, after those of the stage
-	blind     bool              // the oracle looks away, so that the proof alone must notice
+	client    flinkmm2.Connect    // what migrations use; connect, unless a bug is planted in it
+	options   []flinkmm2.Option   // of migrations, after those of the stage
+	scenario  string              // its name in the figures
+	isolation offsetmap.Isolation // of the old job, and so of the connector
+	kill      func()
+	restart   func()
+	blind     bool // the oracle looks away, so that the proof alone must notice
 	log       func(format string, args ...any)
 }
 
@@ -56,7 +71,11 @@ func newWorld(t testing.TB, s Stage) *world {
 	if len(prefix) > 80 {
 		prefix = prefix[len(prefix)-80:]
 	}
-	w := &world{Stage: s, dir: t.TempDir(), prefix: prefix, connector: prefix, log: t.Logf}
+	w := &world{
+		Stage: s, dir: t.TempDir(), prefix: prefix, connector: prefix, log: t.Logf,
+		scenario: t.Name(), isolation: offsetmap.ReadUncommitted,
+		kill: func() { s.Kill(t) }, restart: func() { s.Restart(t) },
+	}
 	w.source, w.target = client(t, s.Source), client(t, s.Target)
 	w.admin.source, w.admin.target = kadm.NewClient(w.source), kadm.NewClient(w.target)
 	var err error
@@ -144,7 +163,7 @@ func (w *world) config(topics []string) connectrest.Config {
 		"sync.topic.configs.enabled":          "false",
 		"sync.topic.acls.enabled":             "false",
 		"source.consumer.auto.offset.reset":   "earliest",
-		"source.consumer.isolation.level":     "read_uncommitted",
+		"source.consumer.isolation.level":     string(w.isolation),
 		"source.consumer.metadata.max.age.ms": "2000",
 		"key.converter":                       bytes,
 		"value.converter":                     bytes,

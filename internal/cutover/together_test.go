@@ -55,11 +55,6 @@ func (w *world) journal(name string) *flinkmm2.FileJournal {
 	return flinkmm2.NewFileJournal(filepath.Join(w.dir, name))
 }
 
-func start(ctx context.Context, m *flinkmm2.Migration, p *offsetmap.Plan) error {
-	_, err := m.Start(ctx, p, flinkmm2.Approval{Digest: p.Digest, By: "suite"})
-	return err
-}
-
 // Twenty at once apply and start two different plans. At most one plan starts,
 // the target has its records once, and everybody else is told why not.
 func TestTwoPlansAtOnce(t *testing.T) {

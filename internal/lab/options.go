@@ -5,6 +5,9 @@ import "time"
 // DefaultVersion is the newest Kafka release whose broker, Connect runtime and MirrorMaker 2 are all published.
 const DefaultVersion = "4.3.1"
 
+// Newest3 is the newest release of the line before, which many clusters run.
+const Newest3 = "3.9.2"
+
 // The cluster ids are fixed so that a log line or an error names a cluster that a reader recognizes:
 // source-cluster-1 and target-cluster-1, in the base64url of a Kafka Uuid.
 const (
