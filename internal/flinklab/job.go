@@ -41,6 +41,10 @@ type Options struct {
 	Parallelism int
 	// Restore is the savepoint that the job goes on from. By default, it starts at the earliest records.
 	Restore string
+	// Name is the job's name. By default, Flink's.
+	Name string
+	// Keep lets the cluster live on after its job has ended, for [Job.REST].
+	Keep bool
 }
 
 // Job is a running job. Its methods fail the test that calls them when they cannot do their work.
@@ -97,6 +101,12 @@ func (o Options) arguments() []string {
 	if o.Restore != "" {
 		out = append(out, "restore="+o.Restore)
 	}
+	if o.Name != "" {
+		out = append(out, "name="+o.Name)
+	}
+	if o.Keep {
+		out = append(out, "keep=true")
+	}
 	return out
 }
 
@@ -123,6 +133,12 @@ func (j *Job) Cancel(t testing.TB) {
 	if end := j.ask(t, "cancel", "ENDED"); end != "CANCELED" {
 		t.Fatalf("%s: canceled, and the job is %s", j.process.Name(), end)
 	}
+}
+
+// REST returns the base URL of the cluster's REST API.
+func (j *Job) REST(t testing.TB) string {
+	t.Helper()
+	return j.ask(t, "rest", "REST")
 }
 
 func (j *Job) ask(t testing.TB, command, answer string) string {

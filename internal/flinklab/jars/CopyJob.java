@@ -35,10 +35,11 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * timestamp and partition of every record stay as they are.
  *
  * <p>Arguments are NAME=VALUE: source, target, topics (a,b), group, guarantee, prefix (of the transactional ids),
- * parallelism, interval (of checkpoints, ms), and optionally isolation and restore (a savepoint). Commands come on
- * standard input, one a line: {@code stop-with-savepoint DIR}, {@code savepoint DIR}, {@code cancel}. What happens is
- * printed as lines that begin with {@code @flinklab}: {@code RUNNING} once every subtask runs, {@code SAVEPOINT PATH},
- * {@code ENDED STATUS}, {@code ERROR TEXT}. The program ends with the job, and at the end of standard input.
+ * parallelism, interval (of checkpoints, ms), and optionally isolation, restore (a savepoint), name (of the job) and
+ * keep=true. Commands come on standard input, one a line: {@code stop-with-savepoint DIR}, {@code savepoint DIR}, {@code
+ * cancel}, {@code rest}. What happens is printed as lines that begin with {@code @flinklab}: {@code RUNNING} once every
+ * subtask runs, {@code SAVEPOINT PATH}, {@code ENDED STATUS}, {@code REST URL}, {@code ERROR TEXT}. The program ends at the
+ * end of standard input, and with the job unless the cluster is to be kept.
  */
 public final class CopyJob {
     private CopyJob() {}
@@ -76,11 +77,11 @@ public final class CopyJob {
             cluster.start();
             cluster.submitJob(job).get();
             awaitRunning(cluster, id);
-            obey(cluster, id);
+            obey(cluster, id, Boolean.parseBoolean(args.get("keep")));
         }
     }
 
-    private static void obey(MiniCluster cluster, JobID id) throws Exception {
+    private static void obey(MiniCluster cluster, JobID id, boolean keep) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line; (line = in.readLine()) != null; ) {
             String[] command = line.split(" ", 2);
@@ -91,11 +92,20 @@ public final class CopyJob {
                 case "stop-with-savepoint":
                     say("SAVEPOINT " + cluster.stopWithSavepoint(id, command[1], false, SavepointFormatType.CANONICAL).get());
                     ended(cluster, id);
-                    return;
+                    if (!keep) {
+                        return;
+                    }
+                    break;
                 case "cancel":
                     cluster.cancelJob(id).get();
                     ended(cluster, id);
-                    return;
+                    if (!keep) {
+                        return;
+                    }
+                    break;
+                case "rest":
+                    say("REST " + cluster.getRestAddress().get());
+                    break;
                 default:
                     throw new IllegalArgumentException("no such command: " + line);
             }
@@ -130,6 +140,9 @@ public final class CopyJob {
         Configuration conf = new Configuration();
         conf.setString("execution.checkpointing.interval", args.get("interval") + "ms");
         conf.setString("restart-strategy.type", "none");
+        if (args.containsKey("name")) {
+            conf.setString("pipeline.name", args.get("name"));
+        }
         // The source hands a record to the sink as it is: both are one chain.
         conf.setString("pipeline.object-reuse", "true");
         conf.setString("taskmanager.memory.managed.size", "16m");
