@@ -115,7 +115,7 @@ func (a *app) comparedOffsets(ctx context.Context, want wanted) error {
 		return err
 	}
 	document = append(document, '\n')
-	if err := a.print(document, func(w io.Writer) { comparedTable(w, p, source) }); err != nil {
+	if err := a.print(document, func(w io.Writer) { comparedTable(w, p, snapshot.Kind, source) }); err != nil {
 		return err
 	}
 	return a.keepPositions(document, want.into)
@@ -131,8 +131,8 @@ func topicsOf(source flinkstate.Source) []string {
 	return topics
 }
 
-func comparedTable(w io.Writer, p comparedPositions, source flinkstate.Source) {
-	positionsHead(w, p.Positions)
+func comparedTable(w io.Writer, p comparedPositions, kind flinkstate.SnapshotKind, source flinkstate.Source) {
+	positionsHead(w, p.Positions, kind)
 	fmt.Fprintf(w, "group %s on %s: %s\n", p.Comparison.Group, p.Comparison.Location, p.Comparison.Partitions)
 	sourceHead(w, source)
 	named := map[offsetmap.TopicPartition]offsetmap.Position{}

@@ -171,7 +171,7 @@ func (a *app) savepointOffsets(want wanted) error {
 	if err != nil {
 		return err
 	}
-	if err := a.print(document, func(w io.Writer) { positionsTable(w, p) }); err != nil {
+	if err := a.print(document, func(w io.Writer) { positionsTable(w, p, snapshot.Kind) }); err != nil {
 		return err
 	}
 	return a.keepPositions(document, want.into)
@@ -189,8 +189,8 @@ func (a *app) keepPositions(document []byte, into string) error {
 	return nil
 }
 
-func positionsTable(w io.Writer, p *flinkmm2.Positions) {
-	positionsHead(w, p)
+func positionsTable(w io.Writer, p *flinkmm2.Positions, kind flinkstate.SnapshotKind) {
+	positionsHead(w, p, kind)
 	for _, s := range p.Sources {
 		sourceHead(w, s)
 		positionRows(w, s.Partitions)
@@ -198,8 +198,12 @@ func positionsTable(w io.Writer, p *flinkmm2.Positions) {
 	warningLines(w, p.Warnings)
 }
 
-func positionsHead(w io.Writer, p *flinkmm2.Positions) {
-	fmt.Fprintf(w, "%s %s, metadata version %d, checkpoint %d\n", p.From, p.Location, p.MetadataVersion, p.CheckpointID)
+func positionsHead(w io.Writer, p *flinkmm2.Positions, kind flinkstate.SnapshotKind) {
+	fmt.Fprintf(w, "%s %s, metadata version %d, checkpoint %d", p.From, p.Location, p.MetadataVersion, p.CheckpointID)
+	if kind != flinkstate.KindUnknown {
+		fmt.Fprintf(w, ", written for a %s", kind)
+	}
+	fmt.Fprintln(w)
 }
 
 func sourceHead(w io.Writer, s flinkstate.Source) {
