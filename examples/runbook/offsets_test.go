@@ -191,19 +191,22 @@ func TestOffsetsWarnOfRecordsInFlight(t *testing.T) {
 
 func TestOffsetsThatCannotBeReadAreAnErrorWithoutData(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{
-		"flink-1.20-no-discovery-yet":            "no position is stored",
-		"flink-1.20-legacy-p2":                   "a FlinkKafkaConsumer, which is not read yet",
-		"flink-1.18-legacy-stop-loses-positions": "FlinkKafkaConsumer",
-		"flink-2.2-dynamic-p2":                   "not supported",
-		"flink-1.20-checkpoint-file-merging":     "an absolute path that no path map entry fits",
+	for name, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"flink-1.20-no-discovery-yet":            {3, "no position is stored"},
+		"flink-1.20-legacy-p2":                   {1, "a FlinkKafkaConsumer, which is not read yet"},
+		"flink-1.18-legacy-stop-loses-positions": {1, "FlinkKafkaConsumer"},
+		"flink-2.2-dynamic-p2":                   {1, "not supported"},
+		"flink-1.20-checkpoint-file-merging":     {1, "an absolute path that no path map entry fits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, about := fixture(t, name)
 			status, out, errs := ran(t, "offsets", "--savepoint", filepath.Join(dir, about.Pointer), "-o", "json")
-			if status != 1 || out != "" || !strings.HasPrefix(errs, "runbook: offsets: ") || !strings.Contains(errs, want) {
-				t.Errorf("exit status %d, stdout %q, stderr %q, want %q", status, out, errs, want)
+			if status != want.status || out != "" || !strings.HasPrefix(errs, "runbook: offsets: ") || !strings.Contains(errs, want.text) {
+				t.Errorf("exit status %d, stdout %q, stderr %q, want %d and %q", status, out, errs, want.status, want.text)
 			}
 		})
 	}

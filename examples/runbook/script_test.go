@@ -280,6 +280,7 @@ func runbookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprint(ts.Stdout(), settled(ts, out.String()))
 	fmt.Fprint(ts.Stderr(), settled(ts, errs.String()))
 	ts.Logf("[exit status %d]", status)
+	ts.Check(followSchemas(cmd.Dir))
 	switch {
 	case either:
 	case neg && status == 0:

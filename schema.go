@@ -1,0 +1,24 @@
+package flinkmm2
+
+import _ "embed"
+
+var (
+	//go:embed schema/positions.json
+	positionsSchema string
+	//go:embed schema/boundary.json
+	boundarySchema string
+	//go:embed schema/proof.json
+	proofSchema string
+)
+
+// PositionsSchema returns the JSON schema (draft 2020-12) of Positions files: of
+// those of a savepoint, and of those of a consumer group.
+func PositionsSchema() []byte { return []byte(positionsSchema) }
+
+// BoundarySchema returns the JSON schema (draft 2020-12) of Boundary files. It
+// knows their form; that partitions are sorted, each once, only ReadBoundary
+// knows.
+func BoundarySchema() []byte { return []byte(boundarySchema) }
+
+// ProofSchema returns the JSON schema (draft 2020-12) of Proof files.
+func ProofSchema() []byte { return []byte(proofSchema) }
