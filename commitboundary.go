@@ -7,9 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-
-	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
@@ -239,86 +236,6 @@ func holds(committed, want endsByPartition) bool {
 		}
 	}
 	return true
-}
-
-// commit sends all offsets in one request, between two lines of the journal, and
-// reads them back. It is not sent when somebody else has written to the journal
-// since it was decided: that may have been a start.
-func (m *Migration) commit(ctx context.Context, plan *offsetmap.Plan, r GroupReturn, entries int, note string, want endsByPartition) error {
-	intent := Entry{
-		Act: actCommit, Plan: plan.Digest, Group: r.Group, Approved: r.FlinkStopped.By,
-		Detail: fmt.Sprintf("%d partitions; Flink attested %s: %s", len(want), r.FlinkStopped.Value, r.FlinkStopped.Reason),
-	}
-	err := m.actAfter(ctx, entries, intent, func(ctx context.Context) error {
-		offsets := kadm.Offsets{}
-		for tp, next := range want {
-			at, _ := next.Value()
-			offsets.Add(kadm.Offset{Topic: tp.Topic, Partition: tp.Partition, At: at, LeaderEpoch: -1, Metadata: note})
-		}
-		answer, lost := m.cfg.Source.Admin.CommitOffsets(ctx, r.Group, offsets)
-		return m.readBackGroup(ctx, r.Group, plan, want, answer, lost)
-	})
-	if errors.Is(err, errOvertaken) {
-		return fmt.Errorf("%w, nothing was committed: %w", ErrMoved, err)
-	}
-	return err
-}
-
-// readBackGroup says what came of a commit. Its answer is believed nowhere: not
-// when it was lost, and not when it was good.
-func (m *Migration) readBackGroup(ctx context.Context, group string, plan *offsetmap.Plan, want endsByPartition, answer kadm.OffsetResponses, lost error) error {
-	refusals := refusedPartitions(answer)
-	for deadline := m.now().Add(m.readBack); ; {
-		committed, err := m.committed(ctx, group, plan)
-		if err == nil && holds(committed, want) {
-			return nil
-		}
-		final := !m.now().Before(deadline) || ctx.Err() != nil
-		stand := 0
-		for tp, next := range want {
-			if committed[tp] == next {
-				stand++
-			}
-		}
-		switch {
-		case !final && (err != nil || lost != nil || refusals == nil):
-		case err != nil:
-			return fmt.Errorf("%w: what group %s holds now could not be read back: %w", ErrOutcomeUnknown, group, errors.Join(lost, err))
-		case lost != nil:
-			return fmt.Errorf("%w: the answer to the commit was lost, and group %s holds C' of %d of %d partitions; the rest may still arrive: %w", ErrOutcomeUnknown, group, stand, len(want), lost)
-		case refusals != nil:
-			return fmt.Errorf("the brokers did not take all offsets; group %s holds C' of %d of %d partitions, so do not start Flink from it: %w", group, stand, len(want), refusals)
-		default:
-			return fmt.Errorf("%w: the brokers took the commit, and %s later group %s holds C' of %d of %d partitions: somebody else commits to it", ErrMoved, m.readBack, group, stand, len(want))
-		}
-		if err := m.sleep(ctx, readBackPause); err != nil {
-			return fmt.Errorf("%w: what group %s holds now was not read back: %w", ErrOutcomeUnknown, group, errors.Join(lost, err))
-		}
-	}
-}
-
-func refusedPartitions(answer kadm.OffsetResponses) error {
-	var all []error
-	for _, o := range answer.Sorted() {
-		if o.Err != nil {
-			all = append(all, fmt.Errorf("%s-%d: %w", o.Topic, o.Partition, o.Err))
-		}
-	}
-	return errors.Join(all...)
-}
-
-// stillStopped looks once more behind the commit: Connect has no lock, and a
-// resume between the look and the commit makes two writers of Flink's start.
-func (m *Migration) stillStopped(ctx context.Context) error {
-	status, err := m.cfg.Connect.Status(ctx, m.cfg.Connector)
-	switch {
-	case err != nil:
-		return fmt.Errorf("the offsets are committed, but %w whether connector %s is still STOPPED: %w", ErrNotKnown, m.cfg.Connector, err)
-	case status.Connector.State != connectrest.StateStopped:
-		return fmt.Errorf("%w: the offsets are committed, but connector %s is %s now: do not start Flink, two would write; stop it and roll back again", ErrMoved, m.cfg.Connector, status.Connector.State)
-	default:
-		return nil
-	}
 }
 
 // topicsOf lists the topics of a plan.

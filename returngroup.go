@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -14,8 +13,6 @@ import (
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
-
-const readBackPause = 200 * time.Millisecond
 
 // groupLook is what was seen of a consumer group at one moment.
 type groupLook struct {

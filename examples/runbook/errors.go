@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2"
@@ -118,6 +119,9 @@ func (a *app) hint(command string, err error) string {
 				return a.command("create")
 			}
 		}
+		if isHandBack(blocked.Findings) {
+			return "runbook explain " + blocked.Findings[0].Check
+		}
 		if command == "rollback" {
 			return a.command(command) + ", after mending, or accepting in the migration file, what can be"
 		}
@@ -144,6 +148,8 @@ func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
 	switch {
 	case errors.Is(e, flinkmm2.ErrNotKnown):
 		return a.command(command) + ", once that can be read"
+	case e.Act == "commit-boundary":
+		return a.command("rollback") + ", which finds the boundary anew; then commit that one"
 	case has["journal/started"]:
 		return a.command("watch")
 	case has["journal/rolled-back"]:
@@ -177,4 +183,10 @@ func quoted(arg string) string {
 		return arg
 	}
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}
+
+// isHandBack reports whether a finding is about the group that C' is committed
+// to, which another rollback does not mend.
+func isHandBack(findings []offsetmap.Finding) bool {
+	return slices.ContainsFunc(findings, func(f offsetmap.Finding) bool { return strings.HasPrefix(f.Check, "rollback/group-") })
 }

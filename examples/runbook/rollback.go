@@ -14,41 +14,66 @@ import (
 )
 
 func (a *app) rollbackCommand() *cobra.Command {
-	return a.step("rollback", "Go back, all the way or not at all",
+	var to handBack
+	cmd := a.step("rollback", "Go back, all the way or not at all",
 		`rollback goes back. Before the start it puts Connect's offsets back as they were
 when the plan was made, reads them back, and deletes the connector if create
 made it; Flink then goes on from its savepoint. After the start it stops the
 connector, waits until nothing moves any more, and says where Flink goes on:
 C' = M + 1 of every partition.
 
+With --commit-group it also commits C' to that consumer group on the source, for
+a Flink job that starts from its group's offsets. A boundary that an earlier
+rollback of this plan has written is taken as it is, as long as it still holds;
+otherwise the rollback comes first. It refuses unless you say how Flink ended and
+that nothing of it runs now (--flink-stopped, --reason): its source never joins
+the group, so no broker can show it. Without your word nothing at all is done.
+Where nothing had been started there is no C' to commit: the rollback is done,
+and the exit status is 3, so that nobody starts Flink from its group then.
+
 It writes to Connect, to state.dir/journal.jsonl and, after a start, to
-state.dir/boundary.json. It never starts Flink, and never resumes the connector.
-The plan can then be neither applied nor started again. Acceptances of checks
-that begin with rollback/ are its own; those of the plan say nothing here.`,
+state.dir/boundary.json; with --commit-group to the group, all partitions or
+none, and reads them back. It never starts Flink, and never resumes the
+connector. The plan can then be neither applied nor started again. Acceptances of
+checks that begin with rollback/ are its own; those of the plan say nothing here.`,
 		"start Flink as it says; or runbook -f migration.yaml plan --replace, to go forward again",
 		func(ctx context.Context) error {
+			if err := to.check(); err != nil {
+				return err
+			}
 			return a.withPlan(func(s *session, plan *offsetmap.Plan) error {
-				back, err := s.steps.Rollback(ctx, plan, flinkmm2.RollbackOptions{Acceptances: s.Accept})
-				if err != nil {
+				if to.group == "" {
+					_, err := a.rollback(ctx, s, plan)
 					return err
 				}
-				if back.Boundary != nil {
-					path := filepath.Join(s.dir, boundaryFile)
-					document, err := back.Boundary.Encode()
-					if err != nil {
-						return err
-					}
-					if err := flinkmm2.WriteFile(path, document); err != nil {
-						return err
-					}
-					a.note("written: %s", path)
-				}
-				return a.printValue(back, func(w io.Writer) { rollbackTable(w, plan, back) })
+				return a.handBack(ctx, s, plan, to)
 			})
 		})
+	to.flags(cmd)
+	return cmd
 }
 
-func rollbackTable(w io.Writer, plan *offsetmap.Plan, back *flinkmm2.RolledBack) {
+// rollback goes back and writes the boundary, if there is one.
+func (a *app) rollback(ctx context.Context, s *session, plan *offsetmap.Plan) (*flinkmm2.RolledBack, error) {
+	back, err := s.steps.Rollback(ctx, plan, flinkmm2.RollbackOptions{Acceptances: s.acceptedBack()})
+	if err != nil {
+		return nil, err
+	}
+	if back.Boundary != nil {
+		path := filepath.Join(s.dir, boundaryFile)
+		document, err := back.Boundary.Encode()
+		if err != nil {
+			return nil, err
+		}
+		if err := flinkmm2.WriteFile(path, document); err != nil {
+			return nil, err
+		}
+		a.note("written: %s", path)
+	}
+	return back, a.printValue(back, func(w io.Writer) { a.rollbackTable(w, s, plan, back) })
+}
+
+func (a *app) rollbackTable(w io.Writer, s *session, plan *offsetmap.Plan, back *flinkmm2.RolledBack) {
 	name := plan.Body.Connector.Name
 	if !back.Started {
 		fmt.Fprintf(w, "nothing had been started; %d stored offsets are as they were before\n", len(back.Restored))
@@ -67,14 +92,17 @@ func rollbackTable(w io.Writer, plan *offsetmap.Plan, back *flinkmm2.RolledBack)
 		line(w, r.TopicPartition, r.Next, r.Copied, r.Lost)
 	}
 	fmt.Fprintf(w, `
-in Flink, one of the two:
+in Flink, one of the three:
   - start the job without a savepoint, with these offsets as its starting
     offsets (OffsetsInitializer.offsets): %s, and what
     the last flush of Connect did not tell may be repeated
+  - start it without a savepoint from its group's offsets, which are to be
+    committed first, once nothing of Flink runs; the same may be repeated:
+    %s
   - restore its savepoint, %s: all that was
     copied since C, %d offsets, is repeated
-restored state wins over starting offsets: never do both
-`, lostText(lost), savepointOf(plan), copied)
+restored state wins over starting offsets and a group's: never do both
+`, lostText(lost), a.handBackCommand(s), savepointOf(plan), copied)
 }
 
 func savepointOf(plan *offsetmap.Plan) string {

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -32,6 +33,9 @@ type stage struct {
 
 	mu     sync.Mutex
 	writes []string // requests of the program that change something
+
+	blind, patched atomic.Bool // see answersLost
+	lost           []func()    // what mends the answers that are lost
 }
 
 type side struct {
@@ -90,7 +94,9 @@ func newStage(ctx context.Context, workerOnSource bool) (*stage, error) {
 			s.writes = append(s.writes, r.Method+" "+r.URL.Path)
 			s.mu.Unlock()
 		}
-		forward.ServeHTTP(w, r)
+		if !s.answersLost(forward, w, r) {
+			forward.ServeHTTP(w, r)
+		}
 	}))
 	return s, nil
 }

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// handBack is the word of the person who lets C' be committed to a group. It is
+// given with the command and not in migration.yaml, where the word of an earlier
+// night would be found again.
+type handBack struct {
+	group, flinkStopped, by, reason string
+	cmd                             *cobra.Command
+}
+
+func (h *handBack) flags(cmd *cobra.Command) {
+	h.cmd = cmd
+	f := cmd.Flags()
+	f.StringVar(&h.group, "commit-group", "", "commit C' to this consumer group, the group.id that Flink will have")
+	f.StringVar(&h.flinkStopped, "flink-stopped", "", "attest how Flink ended: stopped-with-savepoint, canceled or failed")
+	f.StringVar(&h.reason, "reason", "", "how you know that it ended so, and that nothing of it runs now")
+	f.StringVar(&h.by, "by", osUser(), "who attests it")
+}
+
+// check refuses what says nothing without a group, or names none.
+func (h *handBack) check() error {
+	if h.group != "" {
+		return nil
+	}
+	if h.cmd.Flags().Changed("commit-group") {
+		return usagef("--commit-group: which group? the name is empty")
+	}
+	for _, name := range []string{"flink-stopped", "reason", "by"} {
+		if h.cmd.Flags().Changed(name) {
+			return usagef("--%s is about a group: give --commit-group GROUP too, or leave it out", name)
+		}
+	}
+	return nil
+}
+
+func (h *handBack) request(s *session) flinkmm2.GroupReturn {
+	r := flinkmm2.GroupReturn{Group: h.group, Acceptances: s.acceptedBack()}
+	if h.flinkStopped != "" {
+		r.FlinkStopped = offsetmap.Attest(offsetmap.FlinkEnd(h.flinkStopped), h.by, h.reason)
+	}
+	return r
+}
+
+// args are the arguments of the same command.
+func (h *handBack) args() []string {
+	return []string{"rollback", "--commit-group", h.group, "--flink-stopped", h.flinkStopped, "--reason", h.reason, "--by", h.by}
+}
+
+// acceptedBack are the acceptances of migration.yaml that are of the way back.
+func (m *migration) acceptedBack() []offsetmap.Acceptance {
+	var out []offsetmap.Acceptance
+	for _, one := range m.Accept {
+		if ofRollback(one) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// handBack commits the boundary to a group. What needs no cluster is asked
+// first, before a rollback changes anything.
+func (a *app) handBack(ctx context.Context, s *session, plan *offsetmap.Plan, to handBack) error {
+	request := to.request(s)
+	if err := request.Check(); err != nil {
+		return &hintedError{fmt.Errorf("rollback refused, nothing was changed: %w", err), a.handBackArgs(s)}
+	}
+	boundary, err := a.boundaryOf(ctx, s, plan)
+	if err != nil {
+		return err
+	}
+	if boundary == nil {
+		return &blockedError{err: fmt.Errorf("the rollback is done, and nothing was committed to group %s: the connector never ran, so there is no C'; start Flink from its savepoint, and not from its group", to.group)}
+	}
+	committed, err := s.steps.CommitBoundary(ctx, plan, boundary, request)
+	switch {
+	case errors.Is(err, flinkmm2.ErrOutcomeUnknown):
+		return &hintedError{err, to.args()} // it reads back first, and sends what is missing
+	case err != nil:
+		return err
+	}
+	return a.printValue(committed, func(w io.Writer) { handBackTable(w, plan, committed) })
+}
+
+// boundaryOf returns the boundary that an earlier rollback of the plan has
+// written and a person may have read, or that of a rollback now. It is nil where
+// nothing had been started.
+func (a *app) boundaryOf(ctx context.Context, s *session, plan *offsetmap.Plan) (*flinkmm2.Boundary, error) {
+	path := filepath.Join(s.dir, boundaryFile)
+	written, err := flinkmm2.ReadBoundary(path)
+	switch {
+	case err == nil && written.Plan == plan.Digest:
+		a.note("taken: %s", path)
+		return written, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	quiet := *a // one document to stdout: the one of the commit
+	quiet.out = io.Discard
+	back, err := quiet.rollback(ctx, s, plan)
+	if err != nil {
+		return nil, err
+	}
+	if back.Boundary == nil { // then there will be no other
+		return nil, a.printValue(back, func(w io.Writer) { a.rollbackTable(w, s, plan, back) })
+	}
+	a.note("rolled back: connector %s is STOPPED and stays", plan.Body.Connector.Name)
+	return back.Boundary, nil
+}
+
+func handBackTable(w io.Writer, plan *offsetmap.Plan, c *flinkmm2.CommittedBoundary) {
+	how := "committed and read back"
+	if !c.Written {
+		how = "as committed before; nothing was written"
+	}
+	fmt.Fprintf(w, "group %s holds C' of %d partitions, %s\n\n", c.Group, len(c.Partitions), how)
+	line(w, "PARTITION", "C'", "BEFORE")
+	for _, p := range c.Partitions {
+		line(w, p.TopicPartition, p.Next, dash(p.Before))
+	}
+	fmt.Fprintln(w)
+	for _, f := range c.Findings {
+		fmt.Fprintln(w, f)
+	}
+	fmt.Fprintf(w, "Flink %s, attested by %s: %s\n%s\n", c.FlinkStopped.Value, c.FlinkStopped.By, c.FlinkStopped.Reason, expiryText(c.Expiry))
+	fmt.Fprintf(w, `
+in Flink, start the job without a savepoint, with group.id %s, and
+  - DataStream: OffsetsInitializer.committedOffsets(), without a reset strategy,
+    so that a partition without an offset fails the job and none is skipped
+  - SQL: 'scan.startup.mode' = 'group-offsets'
+  - FlinkKafkaConsumer: setStartFromGroupOffsets()
+restored state wins over a group's offsets: a job that restores a savepoint goes
+on at C, and repeats all that was copied since
+leave connector %s STOPPED: two would write
+`, c.Group, plan.Body.Connector.Name)
+}
+
+func expiryText(e flinkmm2.OffsetExpiry) string {
+	if e.Earliest == nil {
+		return "when the brokers drop these offsets is not known: " + e.Unknown
+	}
+	return fmt.Sprintf("the brokers may drop these offsets from %s on (offsets.retention.minutes = %d): start Flink before", e.Earliest, *e.RetentionMinutes)
+}
+
+// handBackArgs are the arguments of the command that commits C', with what
+// nobody but a person knows in capitals.
+func (a *app) handBackArgs(s *session) []string {
+	group := s.Positions.Group
+	if group == "" {
+		group = "GROUP"
+	}
+	return []string{"rollback", "--commit-group", group, "--flink-stopped", "END", "--reason", "TEXT"}
+}
+
+func (a *app) handBackCommand(s *session) string { return a.command(a.handBackArgs(s)...) }
