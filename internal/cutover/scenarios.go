@@ -32,6 +32,7 @@ func Scenarios() []Scenario {
 		{Name: "partition added after the start", Main: true, run: addedAfterTheStart},
 		{Name: "topic created again after the start", run: recreatedAfterTheStart},
 		{Name: "back before the start", Main: true, run: backBeforeTheStart},
+		{Name: "back to the group", Main: true, run: backToTheGroup},
 		{Name: "back to an older offset", run: backToAnOlderOffset},
 		{Name: "nothing copied", run: nothingCopied},
 		{Name: "plan edited in memory", run: editedInMemory},
