@@ -44,19 +44,24 @@ func ReadBoundary(path string) (*Boundary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read boundary: %w", err)
 	}
+	b, err := decodeBoundary(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read boundary %s: %w", path, err)
+	}
+	return b, nil
+}
+
+func decodeBoundary(raw []byte) (*Boundary, error) {
 	b := &Boundary{}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(b); err != nil {
-		return nil, fmt.Errorf("read boundary %s: %w", path, err)
+		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read boundary %s: something follows the document", path)
+		return nil, errors.New("something follows the document")
 	}
-	if err := b.check(); err != nil {
-		return nil, fmt.Errorf("read boundary %s: %w", path, err)
-	}
-	return b, nil
+	return b, b.check()
 }
 
 func (b *Boundary) check() error {

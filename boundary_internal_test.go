@@ -1,0 +1,219 @@
+package flinkmm2
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"github.com/flinkmm2/flinkmm2/internal/engine"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// kept is a journal in memory.
+type kept []Entry
+
+func (k *kept) Append(_ context.Context, e Entry) error { *k = append(*k, e); return nil }
+func (k *kept) Read(context.Context) ([]Entry, error)   { return *k, nil }
+func lines(acts ...string) *kept {
+	out := &kept{}
+	for i, a := range acts {
+		part := strings.Split(a, " ") // plan, act, phase
+		*out = append(*out, Entry{At: time.Unix(int64(i), 0), Plan: part[0], Act: part[1], Phase: Phase(part[2]), Connector: "mm2", Group: "g"})
+	}
+	return out
+}
+
+// What the journal says of a rollback that is finished, and of one that another
+// run has overtaken.
+func TestTheJournalKnowsWhetherARollbackStands(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		acts   []string
+		done   bool
+		handed string
+	}{
+		{name: "begun", acts: []string{"a plan done", "a resume begin", "a resume done", "a rollback begin"}},
+		{name: "failed", acts: []string{"a rollback begin", "a rollback failed"}},
+		{name: "done", acts: []string{"a resume begin", "a resume done", "a rollback begin", "a rollback done"}, done: true},
+		{name: "begun again", acts: []string{"a rollback done", "a rollback begin"}},
+		{name: "another was planned", acts: []string{"a rollback done", "b plan done"}, done: true},
+		{name: "another was resumed", acts: []string{"a rollback done", "b resume begin"}},
+		{name: "another was resumed and is back", acts: []string{"a rollback done", "b resume begin", "b resume done", "b rollback begin", "b rollback done"}},
+		{name: "another was handed back before the plan", acts: []string{"b commit-boundary begin", "b commit-boundary done", "a plan done"}},
+		{name: "another was handed back", acts: []string{"a plan done", "b commit-boundary begin", "b commit-boundary done"}, handed: "b"},
+		{name: "another may have been handed back", acts: []string{"a plan done", "b commit-boundary begin", "b commit-boundary unknown"}, handed: "b"},
+		{name: "the tool was killed while it handed back", acts: []string{"a plan done", "b commit-boundary begin"}, handed: "b"},
+		{name: "handing back failed", acts: []string{"a plan done", "b commit-boundary begin", "b commit-boundary failed"}},
+		{name: "its own", acts: []string{"a plan done", "a commit-boundary begin", "a commit-boundary done"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := &Migration{cfg: Config{Connector: "mm2", Journal: lines(c.acts...)}}
+			fact, _ := m.history(t.Context(), "a", false)
+			h, known := fact.Get()
+			if want := (engine.History{RollbackDone: c.done, HandedBack: c.handed}); !known || h.RollbackDone != want.RollbackDone || h.HandedBack != want.HandedBack {
+				t.Errorf("%+v, want done %v, handed back %q", h, c.done, c.handed)
+			}
+		})
+	}
+}
+
+// The day counts from before the last commit that was read back, and from none
+// that may not have arrived.
+func TestSinceWhenTheGroupHoldsTheBoundary(t *testing.T) {
+	for _, c := range []struct {
+		acts []string
+		want int64
+	}{
+		{[]string{"a rollback done"}, -1},
+		{[]string{"a rollback done", "a commit-boundary begin"}, -1},
+		{[]string{"a rollback done", "a commit-boundary begin", "a commit-boundary unknown"}, -1},
+		{[]string{"a rollback done", "a commit-boundary begin", "a commit-boundary done"}, 1},
+		{[]string{"b commit-boundary begin", "b commit-boundary done"}, -1},
+		{[]string{"a commit-boundary begin", "a commit-boundary done", "a rollback done", "a commit-boundary begin", "a commit-boundary done"}, 3},
+	} {
+		m := &Migration{cfg: Config{Connector: "mm2", Journal: lines(c.acts...)}}
+		for group, want := range map[string]int64{"g": c.want, "another": -1} {
+			at, err := m.committedAt(t.Context(), "a", group)
+			if err != nil || (want < 0) != at.IsZero() || want >= 0 && at.Unix() != want {
+				t.Errorf("%v: group %s since %v, %v, want %d", c.acts, group, at, err, want)
+			}
+		}
+	}
+}
+
+// A cluster whose brokers differ keeps offsets for as long as the strictest.
+func TestTheDayIsThatOfTheStrictestBroker(t *testing.T) {
+	broker := func(name string, err error, settings ...string) kadm.ResourceConfig {
+		r := kadm.ResourceConfig{Name: name, Err: err}
+		for i := 0; i < len(settings); i += 2 {
+			r.Configs = append(r.Configs, kadm.Config{Key: settings[i], Value: &settings[i+1]})
+		}
+		return r
+	}
+	const key = "offsets.retention.minutes"
+	at := time.Date(2026, 11, 30, 3, 10, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name    string
+		brokers kadm.ResourceConfigs
+		day     string
+		unknown string
+	}{
+		{"equal", kadm.ResourceConfigs{broker("1", nil, key, "10080"), broker("2", nil, key, "10080")}, "2026-12-07T03:10:00Z", ""},
+		{"one is stricter", kadm.ResourceConfigs{broker("1", nil, key, "10080"), broker("2", nil, "other", "1", key, "1440")}, "2026-12-01T03:10:00Z", ""},
+		{"longer than a Duration holds", kadm.ResourceConfigs{broker("1", nil, key, "2147483647"), broker("2", nil, key, "2147483647")}, "6109-12-23T05:17:00Z", ""},
+		{"one does not answer", kadm.ResourceConfigs{broker("1", nil, key, "10080")}, "", "broker 2 does not tell"},
+		{"one refuses", kadm.ResourceConfigs{broker("1", nil, key, "10080"), broker("2", errors.New("denied"), key, "1")}, "", "broker 2 does not tell its settings: denied"},
+		{"one hides it", kadm.ResourceConfigs{broker("1", nil, key, "10080"), broker("2", nil)}, "", `broker 2 has offsets.retention.minutes = ""`},
+		{"no number", kadm.ResourceConfigs{broker("1", nil, key, "a week"), broker("2", nil, key, "1")}, "", `broker 1 has offsets.retention.minutes = "a week"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := offsetSettings{retention: smallest(c.brokers, []int32{1, 2}, key)}.expiry(at)
+			day := ""
+			if e.Earliest != nil {
+				day = e.Earliest.String()
+			}
+			if day != c.day || (e.RetentionMinutes == nil) != (c.day == "") || !strings.Contains(e.Unknown, c.unknown) || (e.Unknown == "") != (c.unknown == "") {
+				t.Errorf("%q (%q), want %q (%q)", day, e.Unknown, c.day, c.unknown)
+			}
+		})
+	}
+}
+
+func TestTheNoteFitsWhatBrokersTake(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("ab", 32)
+	for most, want := range map[offsetmap.Fact[int64]]string{
+		offsetmap.Known[int64](4096): "flinkmm2 sha256:abababababab",
+		offsetmap.Known[int64](28):   "flinkmm2 sha256:abababababab",
+		offsetmap.Known[int64](27):   "",
+		{}:                           "",
+	} {
+		if got := (offsetSettings{maxMetadata: most}).note(digest); got != want {
+			t.Errorf("%v: %q, want %q", most, got, want)
+		}
+	}
+}
+
+const boundaryText = `{
+  "apiVersion": "flinkmm2/v1",
+  "kind": "Boundary",
+  "createdAt": "2026-11-30T03:10:00Z",
+  "plan": "sha256:ab",
+  "sourceClusterId": "s",
+  "connector": "mm2",
+  "partitions": [
+    {"topic": "orders", "partition": 0, "topicId": "AQIDAAAAAAAAAAAAAAAAAA", "next": 50, "stored": 49, "added": false, "copied": 30, "lost": 0},
+    {"topic": "orders", "partition": 1, "topicId": "AQIDAAAAAAAAAAAAAAAAAA", "next": 0, "stored": null, "added": false, "copied": 0, "lost": 0}
+  ]
+}
+`
+
+func TestABoundaryIsReadStrictly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "boundary.json")
+	read := func(text string) (*Boundary, error) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return ReadBoundary(path)
+	}
+	b, err := read(boundaryText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := b.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := read(string(again)); err != nil || !cmp.Equal(b, second, cmp.AllowUnexported(offsetmap.NextOffset{}, offsetmap.SourceOffset{})) {
+		t.Errorf("read again: %v\n%s", err, again)
+	}
+	for _, c := range []struct{ old, text, want string }{
+		{`"flinkmm2/v1"`, `"flinkmm2/v2"`, `apiVersion "flinkmm2/v2"`},
+		{`"Boundary"`, `"Plan"`, `kind "Plan"`},
+		{`"lost": 0},`, `"lost": 0, "gained": 1},`, `unknown field "gained"`},
+		{`"next": 50`, `"next": null`, "partitions[0]: orders-0 has no next"},
+		{`"next": 50`, `"next": -1`, "-1 is not an integer"},
+		{`"next": 50, `, ``, "orders-0 has no next"},
+		{`"partition": 1`, `"partition": 0`, "partitions[1]: orders-0 stands behind orders-0"},
+		{"  ]\n}\n", "  ]\n}\n{}", "something follows"},
+		{"  ]\n}\n", "", "unexpected EOF"},
+		{boundaryText, "", "EOF"},
+	} {
+		if _, err := read(strings.Replace(boundaryText, c.old, c.text, 1)); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s for %s: got %v, want %s", c.text, c.old, err, c.want)
+		}
+	}
+	if _, err := ReadBoundary(path + ".none"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// Whatever is read as a boundary is written as one that reads the same.
+func FuzzDecodeBoundary(f *testing.F) {
+	f.Add([]byte(boundaryText))
+	f.Add([]byte(`{"apiVersion":"flinkmm2/v1","kind":"Boundary","partitions":[{"topic":"a","partition":-1,"next":0}]}`))
+	f.Add([]byte(`{}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		b, err := decodeBoundary(raw)
+		if err != nil {
+			return
+		}
+		out, err := b.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := decodeBoundary(out)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if d := cmp.Diff(b, again, cmp.AllowUnexported(offsetmap.NextOffset{}, offsetmap.SourceOffset{})); d != "" && len(b.Partitions) > 0 {
+			t.Fatal(d)
+		}
+	})
+}
