@@ -14,6 +14,8 @@
 //	Watch     the target holds the source from C on: record by record
 //	Rollback  as it was before the start; or C' = M + 1, for Flink
 //
+// and CommitBoundary gives C' to the consumer group that Flink starts from.
+//
 // Most readers need New and those methods; examples/quickstart runs the whole
 // line on embedded parts, with nothing installed but Go.
 //

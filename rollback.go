@@ -35,6 +35,9 @@ type RolledBack struct {
 // offsets may lag what was copied by up to one flush, so going on at C' may
 // repeat records and never loses one.
 //
+// CommitBoundary gives the boundary to a consumer group, for a Flink job that
+// starts from one.
+//
 // Afterwards the plan can be neither applied nor started again: going forward
 // needs a new one. A rollback that was refused before it changed anything leaves
 // the plan as it is.
