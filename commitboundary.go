@@ -159,7 +159,7 @@ func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan,
 		want[row.TopicPartition] = row.Next
 		out.Partitions = append(out.Partitions, CommittedOffset{row.TopicPartition, row.Next, second.committed[row.TopicPartition]})
 	}
-	settings := m.offsetSettings(ctx)
+	settings := m.offsetSettings(ctx, topicsOf(plan))
 	since, err := m.committedAt(ctx, plan.Digest, r.Group)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 
 // What a group shows against the attestation. Each case has a group of its own,
 // is refused without a line in the journal, and passes once it is mended.
-func TestTheGroupContradictsThatFlinkHasEnded(t *testing.T) {
+func TestTheGroupContradictsThatFlinkHasEnded(t *testing.T) { //nolint:tparallel // its cases share a stage, one after the other
 	t.Parallel()
 	w := rolledBack(t)
 	for _, c := range []struct {
@@ -145,7 +145,7 @@ func (w *wayBack) forget(group string) {
 	}
 }
 
-func TestFlinksEndMustBeAttestedAnew(t *testing.T) {
+func TestFlinksEndMustBeAttestedAnew(t *testing.T) { //nolint:tparallel // its cases share a stage, one after the other
 	t.Parallel()
 	w := rolledBack(t)
 	w.commit(oldGroup, 19)

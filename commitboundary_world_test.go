@@ -21,7 +21,7 @@ import (
 
 // The boundary must be what a rollback finds now. Each case is refused with the
 // group as it was, and mended passes.
-func TestTheBoundaryMustStillBeTheBoundary(t *testing.T) {
+func TestTheBoundaryMustStillBeTheBoundary(t *testing.T) { //nolint:tparallel // its cases share a stage, one after the other
 	t.Parallel()
 	edit := func(f func(b *flinkmm2.Boundary)) func(w *wayBack) func() {
 		return func(w *wayBack) func() {
@@ -267,7 +267,7 @@ func (h *hooked) CommitOffsets(ctx context.Context, group string, offsets kadm.O
 
 // What can happen to the commit itself. Each run says what is known then, and a
 // run without the fault finishes.
-func TestTheCommitGoesWrong(t *testing.T) {
+func TestTheCommitGoesWrong(t *testing.T) { //nolint:tparallel // its cases share a stage, one after the other
 	t.Parallel()
 	shared := rolledBack(t)
 	fault := func(f kfake.Fault) func(*wayBack, *hooked, string) func() {
@@ -314,7 +314,7 @@ func TestTheCommitGoesWrong(t *testing.T) {
 			says: "the answer to the commit was lost, and group gone holds C' of 0 of 3 partitions; the rest may still arrive",
 			breaks: func(w *wayBack, _ *hooked, _ string) func() {
 				broken := true
-				w.source.ControlKey(int16(kmsg.OffsetCommit), func(kmsg.Request) (kmsg.Response, error, bool) { //nolint:staticcheck // kfake's signature
+				w.source.ControlKey(int16(kmsg.OffsetCommit), func(kmsg.Request) (kmsg.Response, error, bool) {
 					if broken {
 						w.source.KeepControl()
 						return nil, errors.New("cut"), true

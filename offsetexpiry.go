@@ -35,16 +35,16 @@ type offsetSettings struct {
 	maxMetadata offsetmap.Fact[int64] // offset.metadata.max.bytes
 }
 
-func (m *Migration) offsetSettings(ctx context.Context) offsetSettings {
-	described, ids, err := m.brokerSettings(ctx)
+func (m *Migration) offsetSettings(ctx context.Context, topics []string) offsetSettings {
+	described, ids, err := m.brokerSettings(ctx, topics)
 	if err != nil {
 		return offsetSettings{retention: offsetmap.NotKnown[int64](err), maxMetadata: offsetmap.NotKnown[int64](err)}
 	}
 	return offsetSettings{smallest(described, ids, "offsets.retention.minutes"), smallest(described, ids, "offset.metadata.max.bytes")}
 }
 
-func (m *Migration) brokerSettings(ctx context.Context) (kadm.ResourceConfigs, []int32, error) {
-	metadata, err := m.cfg.Source.Admin.Metadata(ctx)
+func (m *Migration) brokerSettings(ctx context.Context, topics []string) (kadm.ResourceConfigs, []int32, error) {
+	metadata, err := m.cfg.Source.Admin.Metadata(ctx, topics...) // with none, of all topics
 	if err != nil {
 		return nil, nil, fmt.Errorf("the source's brokers could not be listed: %w", err)
 	}

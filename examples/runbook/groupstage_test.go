@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -28,7 +29,7 @@ func holdsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	for p := range args[2:] {
 		text := "-"
 		if o, ok := fetched.Lookup(args[1], int32(p)); ok && o.At >= 0 {
-			text = fmt.Sprint(o.At)
+			text = strconv.FormatInt(o.At, 10)
 		}
 		got = append(got, text)
 	}

@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 //	opened TOPIC-N COUNT         so many more on the target, in a transaction that stays open
 //	holds GROUP TOPIC OFFSET...  what it has committed, from partition 0 on; - where nothing
 //	join GROUP TOPIC             a consumer joins it, and stays
-//	lost group GROUP             its next commit is done; the answer, and what it holds then, are lost
+//	lost group GROUP             its next commit is done; neither the answer nor what it holds then comes back
 //	lost offsets                 the same with the next write of Connect's offsets
 //	lost nothing                 ends both
 //	fill FILE...                 puts the values of $NAMES into a file
