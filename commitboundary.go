@@ -61,7 +61,7 @@ type CommittedBoundary struct {
 type CommittedOffset struct {
 	offsetmap.TopicPartition
 	Next   offsetmap.NextOffset `json:"next"`   // C', which the group holds
-	Before offsetmap.NextOffset `json:"before"` // what it held at the first look; null when nothing
+	Before offsetmap.NextOffset `json:"before"` // what it held just before; null when nothing
 }
 
 // CommitBoundary commits C' of every partition of the boundary as the offsets of
@@ -70,8 +70,10 @@ type CommittedOffset struct {
 // after Rollback, whose boundary it takes, and can be run again: what it had
 // committed and still stands is left.
 //
-// It commits all partitions or none, in one request, and reads them back before
-// it says so. It refuses unless
+// It sends all partitions in one request or nothing, and reads all of them back
+// before it says that they are committed. Where brokers take only some, which
+// they do when one may not be written, the error says so and which. It refuses
+// unless
 //
 //   - the journal has the finished rollback of this plan, and the boundary is
 //     what that rollback would find now, partition for partition, with every C'
@@ -81,6 +83,8 @@ type CommittedOffset struct {
 //   - it is attested how Flink ended, and nothing contradicts that: the group has
 //     no member, it stands where the plan saw it (or at C' already), and does not
 //     move between two looks.
+//
+// Evidence of a job that commits more seldom than that is for a person to find.
 //
 // What is missing or contradicts is an *offsetmap.BlockedError with every
 // finding; a world that has moved since the rollback is an ErrMoved. Where
