@@ -1,0 +1,151 @@
+package stores
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+const (
+	// restAttempts bounds how often one request is sent.
+	restAttempts = 4
+	// maxJSON bounds an answer that is not the content of a file, in bytes.
+	maxJSON = 16 << 20
+)
+
+// rest sends the reads of a store that has a plain HTTP interface.
+type rest struct {
+	http *http.Client
+	// explain makes a store's words of an answer that refuses.
+	explain func(status int, body []byte) error
+	// secrets are texts that a server may echo. In a closure, so that nothing
+	// that prints a Store prints them.
+	secrets func() []string
+}
+
+// get returns the body of an answer with status 200 or 206. What is shown in
+// errors is the URL without its query, which may hold a token.
+func (r rest) get(ctx context.Context, u *url.URL, header http.Header) (*http.Response, error) {
+	shown := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("GET %s: %w", shown, withoutURL(err))
+	}
+	maps.Copy(req.Header, header)
+	req.Header.Set("User-Agent", "flinkmm2-stores")
+	sender := &retryablehttp.Client{
+		HTTPClient: r.http, RetryMax: restAttempts - 1,
+		CheckRetry: retryablehttp.DefaultRetryPolicy,
+		Backoff: func(_, _ time.Duration, attempt int, _ *http.Response) time.Duration {
+			return 200 * time.Millisecond << attempt
+		},
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	resp, err := sender.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("GET %s: %w", shown, withoutURL(err))
+	}
+	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusPartialContent {
+		return resp, nil
+	}
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	_ = resp.Body.Close()
+	if r.secrets != nil {
+		for _, s := range r.secrets() {
+			for _, form := range []string{s, url.QueryEscape(s)} {
+				body = bytes.ReplaceAll(body, []byte(form), []byte("<secret>"))
+			}
+		}
+	}
+	return nil, fmt.Errorf("GET %s: status %d: %w", shown, resp.StatusCode, r.explain(resp.StatusCode, body))
+}
+
+// meaning gives a status the meaning that package fs has for it.
+func meaning(status int, err error) error {
+	switch status {
+	case http.StatusNotFound:
+		return fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("%w: %w", fs.ErrPermission, err)
+	case http.StatusPreconditionFailed:
+		return errReplaced
+	default:
+		return err
+	}
+}
+
+// json reads a small answer into out.
+func (r rest) json(ctx context.Context, u *url.URL, header http.Header, out any) error {
+	resp, err := r.get(ctx, u, header)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body := &io.LimitedReader{R: resp.Body, N: maxJSON + 1}
+	err = json.NewDecoder(body).Decode(out)
+	switch {
+	case body.N <= 0:
+		err = fmt.Errorf("the answer is longer than %d bytes", maxJSON)
+	case errors.Is(err, io.EOF):
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return fmt.Errorf("GET %s://%s%s: %w", u.Scheme, u.Host, u.Path, err)
+	}
+	return nil
+}
+
+// content reads a range of a file, and makes sure that it is that range: a
+// server may answer with all of it.
+func (r rest) content(ctx context.Context, u *url.URL, header http.Header, offset, length int64) (*http.Response, error) {
+	want := http.StatusOK
+	if offset > 0 || length >= 0 {
+		want = http.StatusPartialContent
+		last := ""
+		if length >= 0 {
+			last = strconv.FormatInt(offset+length-1, 10)
+		}
+		header.Set("Range", fmt.Sprintf("bytes=%d-%s", offset, last))
+	}
+	resp, err := r.get(ctx, u, header)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != want {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("GET %s://%s%s: status %d where %d was due: the server does not know ranges", u.Scheme, u.Host, u.Path, resp.StatusCode, want)
+	}
+	return resp, nil
+}
+
+// withoutURL drops what net/http puts around an error: the URL with its query.
+func withoutURL(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}
+
+// oneLine is the beginning of a foreign text.
+func oneLine(b []byte) string {
+	s := strings.ToValidUTF8(strings.Join(strings.Fields(string(b)), " "), "\uFFFD")
+	if len(s) > 300 {
+		s = strings.ToValidUTF8(s[:300], "") + " [cut]"
+	}
+	return s
+}
+
+// noRedirect hands a redirect back as it is.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
