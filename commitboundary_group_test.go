@@ -60,6 +60,8 @@ func TestTheGroupContradictsThatFlinkHasEnded(t *testing.T) { //nolint:tparallel
 		{
 			name: "it has a member of the new protocol", group: "next-generation", want: []string{"rollback/group-active"},
 			breaks: func(w *wayBack, g string) func() {
+				// Real brokers describe groups of the classic protocol alone.
+				w.source.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.DescribeGroups}, Group: g, Count: -1, Err: kerr.GroupIDNotFound})
 				return w.join(g, context.WithValue(w.Context(), "opt_in_kafka_next_gen_balancer_beta", true)) //nolint:revive,staticcheck // kgo's own key
 			}, after: "50/32/0",
 		},

@@ -96,7 +96,7 @@ func backToTheGroup(ctx context.Context, w *world) error {
 // and afterwards, when its offsets would expire by when that one left.
 func (w *world) expectBusyGroupRefused(ctx context.Context, mig *flinkmm2.Migration, plan *offsetmap.Plan, b *flinkmm2.Boundary, topic string) error {
 	group := w.prefix + ".busy"
-	commit := func(id string) error {
+	commit := func(group, id string) error {
 		_, err := mig.CommitBoundary(ctx, plan, b, flinkmm2.GroupReturn{Group: group, FlinkStopped: offsetmap.Attest(offsetmap.Canceled, "suite", "it is said")})
 		var blocked *offsetmap.BlockedError
 		if !errors.As(err, &blocked) || len(blocked.Findings) != 1 || blocked.Findings[0].Check != id {
@@ -104,28 +104,44 @@ func (w *world) expectBusyGroupRefused(ctx context.Context, mig *flinkmm2.Migrat
 		}
 		return nil
 	}
-	c, err := kgo.NewClient(append(clientOptions(w.Source), kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic), kgo.DisableAutoCommit())...)
+	join := func(group string, opts ...kgo.Opt) (leave func(), err error) {
+		c, err := kgo.NewClient(append(append(clientOptions(w.Source), kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic), kgo.DisableAutoCommit()), opts...)...)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.until(ctx, w.groupIs(ctx, group, "Stable")); err != nil {
+			c.Close()
+			return nil, err
+		}
+		return c.Close, nil
+	}
+	leave, err := join(group)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	if err := w.until(ctx, w.groupIs(ctx, group, "Stable")); err != nil {
+	err = commit(group, "rollback/group-active")
+	leave()
+	if err := errors.Join(err, w.until(ctx, w.groupIs(ctx, group, "Empty"))); err != nil {
 		return err
 	}
-	if err := commit("rollback/group-active"); err != nil {
+	if err := commit(group, "rollback/group-expiring"); err != nil {
 		return err
 	}
-	c.Close()
-	if err := w.until(ctx, w.groupIs(ctx, group, "Empty")); err != nil {
+	// Of the new protocol where brokers have it (KIP-848): those describe such a
+	// group as none, and list it.
+	nextGeneration := context.WithValue(ctx, "opt_in_kafka_next_gen_balancer_beta", true) //nolint:revive,staticcheck // kgo's own key
+	leave, err = join(group+"-848", kgo.WithContext(nextGeneration))
+	if err != nil {
 		return err
 	}
-	return commit("rollback/group-expiring")
+	defer leave()
+	return commit(group+"-848", "rollback/group-active")
 }
 
 func (w *world) groupIs(ctx context.Context, group, state string) func() (bool, error) {
 	return func() (bool, error) {
-		described, err := w.admin.source.DescribeGroups(ctx, group)
-		return described[group].State == state, err
+		listed, err := w.admin.source.ListGroups(ctx) // of every protocol
+		return listed[group].State == state, err
 	}
 }
 
