@@ -65,7 +65,7 @@ func (o *options) s3Credentials() *credentials.Credentials {
 func (b *s3Bucket) stat(ctx context.Context, key string) (object, error) {
 	info, err := b.core.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
 	if err != nil {
-		return object{}, s3Error(err)
+		return object{}, b.fail(err)
 	}
 	return object{key: key, size: info.Size, mod: info.LastModified, version: info.ETag}, nil
 }
@@ -89,7 +89,7 @@ func (b *s3Bucket) open(ctx context.Context, o object, offset, length int64) (io
 	}
 	body, info, _, err := b.core.GetObject(ctx, b.name, o.key, opts)
 	if err != nil {
-		return nil, s3Error(err)
+		return nil, b.fail(err)
 	}
 	// Not every store that speaks the protocol knows the condition.
 	if info.ETag != o.version {
@@ -111,7 +111,7 @@ func (b *s3Bucket) list(ctx context.Context, key string, limit int) ([]object, e
 	for c := range b.core.ListObjectsIter(ctx, b.name, minio.ListObjectsOptions{Prefix: prefix, MaxKeys: min(limit, 1000)}) {
 		switch {
 		case c.Err != nil:
-			return nil, s3Error(c.Err)
+			return nil, b.fail(c.Err)
 		case strings.HasSuffix(c.Key, "/") && c.Key != prefix:
 			all = append(all, object{key: strings.TrimSuffix(c.Key, "/"), folder: true})
 		case c.Key != prefix:
@@ -128,9 +128,9 @@ func (b *s3Bucket) list(ctx context.Context, key string, limit int) ([]object, e
 	return all, nil
 }
 
-// s3Error gives an answer of S3 the meaning that package fs has for it. Its text
+// fail gives an answer of S3 the meaning that package fs has for it. Its text
 // holds no secret: a signature is in no message.
-func s3Error(err error) error {
+func (b *s3Bucket) fail(err error) error {
 	r, ok := errors.AsType[minio.ErrorResponse](err)
 	if !ok {
 		return withoutURL(err)
@@ -139,7 +139,7 @@ func s3Error(err error) error {
 	switch {
 	case r.Code == "NoSuchBucket":
 		// Not an fs.ErrNotExist: it is not the file that is missing.
-		return fmt.Errorf("s3 has no bucket %s", r.BucketName)
+		return fmt.Errorf("s3 has no bucket %s", b.name)
 	case r.Code == "NoSuchKey", r.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("%w: %w", fs.ErrNotExist, text)
 	case r.StatusCode == http.StatusForbidden, r.StatusCode == http.StatusUnauthorized:

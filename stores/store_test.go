@@ -198,7 +198,7 @@ func TestWhatIsNotThere(t *testing.T) {
 func TestBucketThatIsNotThereIsSaid(t *testing.T) {
 	s := s3Stage(t)
 	_, err := stores.ReadSavepoint(t.Context(), "s3://other-bucket/a", nil, s.opts...)
-	if err == nil || !strings.Contains(err.Error(), "other-bucket") || errors.Is(err, flinkstate.ErrNoMetadata) {
+	if err == nil || !strings.Contains(err.Error(), "s3 has no bucket other-bucket") || errors.Is(err, flinkstate.ErrNoMetadata) {
 		t.Error(err)
 	}
 }
