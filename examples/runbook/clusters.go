@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -11,7 +12,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/connectrest"
-	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/stores"
 )
 
 // clientOptions connect to a cluster, in PLAINTEXT. A person waits for an
@@ -82,13 +83,13 @@ func (a *app) open() (*session, error) {
 }
 
 // request is what a plan is made from, beside the clusters.
-func (s *session) request() (flinkmm2.PlanRequest, error) {
+func (s *session) request(ctx context.Context) (flinkmm2.PlanRequest, error) {
 	p := s.Positions
 	if p.From == "group" {
 		return flinkmm2.PlanRequest{}, &blockedError{err: fmt.Errorf(
 			"%s: positions.from: planning from group %s alone is refused: the check that the target holds what the group has committed does not exist yet, and a group that commits by itself may be ahead of it; plan from a savepoint", s.path, p.Group)}
 	}
-	snapshot, err := flinkstate.ReadDir(p.Savepoint, flinkstate.WithPathMap(p.PathMap))
+	snapshot, err := stores.ReadSavepoint(ctx, p.Savepoint, p.PathMap)
 	if err != nil {
 		return flinkmm2.PlanRequest{}, fmt.Errorf("positions.savepoint: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/stores"
 )
 
 // groupPositions is the Positions document of a consumer group. It has no
@@ -88,7 +89,7 @@ type groupComparison struct {
 // group has committed. A group that is not there, or has committed nothing, leaves
 // every partition missing, with a warning.
 func (a *app) comparedOffsets(ctx context.Context, want wanted) error {
-	snapshot, err := flinkstate.ReadDir(want.savepoint, flinkstate.WithPathMap(want.pathMap))
+	snapshot, err := stores.ReadSavepoint(ctx, want.savepoint, want.pathMap)
 	if err != nil {
 		return fmt.Errorf("offsets: %w", err)
 	}

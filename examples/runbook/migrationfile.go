@@ -114,12 +114,16 @@ func (m *migration) resolve(dir string) {
 	}
 	m.State.Dir = from(m.State.Dir)
 	m.Connector.File = from(m.Connector.File)
-	if !strings.Contains(m.Positions.Savepoint, "://") { // another scheme is for flinkstate to refuse
-		m.Positions.Savepoint = from(m.Positions.Savepoint)
+	location := func(at string) string {
+		if strings.Contains(at, "://") {
+			return at
+		}
+		return from(at)
 	}
+	m.Positions.Savepoint = location(m.Positions.Savepoint)
 	mapped := make(map[string]string, len(m.Positions.PathMap))
 	for prefix, folder := range maps.All(m.Positions.PathMap) {
-		mapped[prefix] = from(folder)
+		mapped[prefix] = location(folder)
 	}
 	m.Positions.PathMap = mapped
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/stores"
 )
 
 type offsetsFlags struct {
@@ -40,11 +41,12 @@ warnings say what a plan would block on.`,
 		func(ctx context.Context) error { return a.offsets(ctx, o) })
 	cmd.Example = `  runbook offsets --savepoint /savepoints/savepoint-1b4098-816b420504c2
   runbook offsets --savepoint ./chk-7 --path-map s3://bucket/shared=./shared -o json
+  runbook offsets --savepoint s3://bucket/flink/savepoint-1b4098-816b420504c2
   runbook offsets --group orders-copy --bootstrap kafka-1:9092
   runbook offsets --savepoint ./savepoint-1b4098 --group orders-copy --bootstrap kafka-1:9092
   runbook -f migration.yaml offsets`
 	f := cmd.Flags()
-	f.StringVar(&o.savepoint, "savepoint", "", "folder of a savepoint or retained checkpoint")
+	f.StringVar(&o.savepoint, "savepoint", "", "where a savepoint or retained checkpoint lies: a folder, s3://, gs:// or webhdfs://")
 	f.StringVar(&o.operator, "operator", "", "show one source: its operator id, uid or name")
 	f.StringArrayVar(&o.pathMap, "path-map", nil, "FROM=TO: where files are now that the state names by an absolute path (repeatable)")
 	f.StringVar(&o.group, "group", "", "consumer group of the old job")
@@ -94,7 +96,7 @@ func (a *app) offsets(ctx context.Context, o offsetsFlags) error {
 	case w.savepoint == "":
 		return a.groupOffsets(ctx, w)
 	case w.group == "":
-		return a.savepointOffsets(w)
+		return a.savepointOffsets(ctx, w)
 	default:
 		return a.comparedOffsets(ctx, w)
 	}
@@ -154,8 +156,8 @@ func parsePathMap(entries []string) (map[string]string, error) {
 
 // savepointOffsets prints the positions of a savepoint, of one source when an
 // operator is named.
-func (a *app) savepointOffsets(want wanted) error {
-	snapshot, err := flinkstate.ReadDir(want.savepoint, flinkstate.WithPathMap(want.pathMap))
+func (a *app) savepointOffsets(ctx context.Context, want wanted) error {
+	snapshot, err := stores.ReadSavepoint(ctx, want.savepoint, want.pathMap)
 	if err != nil {
 		return fmt.Errorf("offsets: %w", err)
 	}

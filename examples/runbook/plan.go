@@ -47,7 +47,7 @@ func (a *app) plan(ctx context.Context, replace bool) error {
 		return err
 	}
 	defer s.close()
-	request, err := s.request()
+	request, err := s.request(ctx)
 	if err != nil {
 		return err
 	}

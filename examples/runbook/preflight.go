@@ -34,7 +34,7 @@ something blocks. runbook explain ID says more about a check.`,
 				return err
 			}
 			defer s.close()
-			request, err := s.request()
+			request, err := s.request(ctx)
 			if err != nil {
 				return err
 			}

@@ -49,6 +49,7 @@ func TestMain(m *testing.M) {
 //	lost group GROUP             its next commit is done; neither the answer nor what it holds then comes back
 //	lost offsets                 the same with the next write of Connect's offsets
 //	lost nothing                 ends both
+//	bucket NAME DIR KEY          an S3 with a bucket that holds the files of DIR below KEY; its address and keys are in AWS_*
 //	fill FILE...                 puts the values of $NAMES into a file
 //	edit FILE OLD NEW            replaces a text that must be there; \n in NEW ends a line
 //	[!] runbook ARGS...          runs the program; $DIGEST is the last plan's that it printed
@@ -77,7 +78,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"stage": startStage, "topic": topicCommand, "copied": copiedCommand, "produce": produceCommand, "expire": expireCommand,
-			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "fill": fillCommand, "edit": editCommand,
+			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "bucket": bucketCommand, "fill": fillCommand, "edit": editCommand,
 			"runbook": runbookCommand, "status": statusCommand, "writes": writesCommand,
 		},
 	})
@@ -269,7 +270,7 @@ func runbookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + cmd.Dir, "GORACE=atexit_sleep_ms=0"} // it waits a second at each exit otherwise
+	cmd.Env = append(bucketEnv(ts), "PATH="+ts.Getenv("PATH"), "HOME="+cmd.Dir, "GORACE=atexit_sleep_ms=0") // it waits a second at each exit otherwise
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
