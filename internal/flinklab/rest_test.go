@@ -27,9 +27,12 @@ func brokers(t *testing.T) *kfake.Cluster {
 // What package flinkrest makes of the answers of a real JobManager, asked at once after each act: its cache must not
 // come through.
 func TestEvidenceOfARealJob(t *testing.T) {
+	t.Parallel()
 	Require(t)
 	for _, version := range Versions() {
 		t.Run(version, func(t *testing.T) {
+			// What takes its time are JVMs that start and caches that are waited for.
+			t.Parallel()
 			source, target := brokers(t), brokers(t)
 			producer, err := kgo.NewClient(kgo.SeedBrokers(source.ListenAddrs()...))
 			if err != nil {
