@@ -107,6 +107,7 @@ func TestTheDayIsThatOfTheStrictestBroker(t *testing.T) {
 	}{
 		{"equal", kadm.ResourceConfigs{broker("1", nil, key, "10080"), broker("2", nil, key, "10080")}, "2026-12-07T03:10:00Z", ""},
 		{"one is stricter", kadm.ResourceConfigs{broker("1", nil, key, "10080"), broker("2", nil, "other", "1", key, "1440")}, "2026-12-01T03:10:00Z", ""},
+		{"the first is stricter", kadm.ResourceConfigs{broker("1", nil, key, "1440"), broker("2", nil, key, "10080")}, "2026-12-01T03:10:00Z", ""},
 		{"longer than a Duration holds", kadm.ResourceConfigs{broker("1", nil, key, "2147483647"), broker("2", nil, key, "2147483647")}, "6109-12-23T05:17:00Z", ""},
 		{"one does not answer", kadm.ResourceConfigs{broker("1", nil, key, "10080")}, "", "broker 2 does not tell"},
 		{"one refuses", kadm.ResourceConfigs{broker("1", nil, key, "10080"), broker("2", errors.New("denied"), key, "1")}, "", "broker 2 does not tell its settings: denied"},
