@@ -19,7 +19,7 @@ func FuzzLocation(f *testing.F) {
 		if err != nil || l.isLocal() {
 			return
 		}
-		name := below(l.mount(), l.path)
+		name := l.name()
 		if !fs.ValidPath(name) {
 			t.Errorf("%q has the path %q", s, name)
 		}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -135,7 +137,12 @@ func (b *gcsBucket) list(ctx context.Context, key string, limit int) ([]object, 
 			Items    []gcsObject `json:"items"`
 			Next     string      `json:"nextPageToken"`
 		}
-		if err := b.rest.json(ctx, b.url("", q), nil, &page); err != nil {
+		err := b.rest.json(ctx, b.url("", q), nil, &page)
+		if errors.Is(err, fs.ErrNotExist) {
+			// A list of nothing is empty: it is the bucket that is missing.
+			return nil, fmt.Errorf("google cloud storage has no bucket %s", b.name)
+		}
+		if err != nil {
 			return nil, err
 		}
 		for _, p := range page.Prefixes {
@@ -167,7 +174,12 @@ func gcsError(status int, body []byte) error {
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(body, &out); err == nil && out.Error.Message != "" {
-		body = []byte(out.Error.Message)
+		return meaning(status, fmt.Errorf("google cloud storage says %q", oneLine([]byte(out.Error.Message))))
 	}
-	return meaning(status, fmt.Errorf("google cloud storage says %q", oneLine(body)))
+	// What is not GCS cannot say either that an object is not there.
+	err := fmt.Errorf("the answer is none of Google Cloud Storage: %q", oneLine(body))
+	if status == http.StatusNotFound {
+		return err
+	}
+	return meaning(status, err)
 }

@@ -81,6 +81,9 @@ func (l location) isBucket() bool { return l.scheme == "s3" || l.scheme == "gs" 
 // mount is where the store of the location is in the tree of a Store.
 func (l location) mount() string { return l.scheme + ":/" + l.authority }
 
+// name is where the location itself is there.
+func (l location) name() string { return path.Join(l.mount(), l.path) }
+
 // String is the location as a URI, for errors.
 func (l location) String() string {
 	if l.isLocal() {
@@ -101,6 +104,3 @@ func uri(name string) string {
 		return scheme + "://" + rest
 	}
 }
-
-// below joins a path of the tree and what lies under it.
-func below(mount, name string) string { return path.Join(mount, name) }

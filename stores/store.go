@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
@@ -122,7 +124,7 @@ func (s *Store) decoded(l location) (string, location, error) {
 	}
 	if len(readings) > 1 {
 		for _, one := range readings {
-			name := below(one.mount(), one.path)
+			name := one.name()
 			_, err := fs.Stat(s, name)
 			if err == nil {
 				return name, one, nil
@@ -132,7 +134,7 @@ func (s *Store) decoded(l location) (string, location, error) {
 			}
 		}
 	}
-	return below(l.mount(), l.path), l, nil
+	return l.name(), l, nil
 }
 
 // mountLocal opens a folder, and the folder of a file.
@@ -150,12 +152,11 @@ func (s *Store) mountLocal(at string) (string, error) {
 		return "", err
 	}
 	s.closes = append(s.closes, func() { _ = root.Close() })
-	prefix := "file:/" + strings.Trim(filepath.ToSlash(filepath.Clean(dir)), "/")
-	prefix = strings.TrimRight(prefix, "/")
+	prefix := path.Join("file:", filepath.ToSlash(filepath.Clean(dir)))
 	if s.find(prefix) == nil {
 		s.mounts = append(s.mounts, mount{prefix, root.FS()})
 	}
-	return below(prefix, name), nil
+	return path.Join(prefix, name), nil
 }
 
 // localPath makes a local location absolute.
@@ -280,8 +281,8 @@ func ReadSavepoint(ctx context.Context, at string, pathMap map[string]string, op
 			mapped[scheme+"://"+s.home.authority] = s.home.mount()
 		}
 	}
-	for from, to := range pathMap {
-		dir, err := s.Mount(to)
+	for _, from := range slices.Sorted(maps.Keys(pathMap)) {
+		dir, err := s.Mount(pathMap[from])
 		if err != nil {
 			return nil, fmt.Errorf("path map: target of %q: %w", from, err)
 		}

@@ -195,11 +195,25 @@ func TestWhatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestBucketThatIsNotThereIsSaid(t *testing.T) {
-	s := s3Stage(t)
-	_, err := stores.ReadSavepoint(t.Context(), "s3://other-bucket/a", nil, s.opts...)
-	if err == nil || !strings.Contains(err.Error(), "s3 has no bucket other-bucket") || errors.Is(err, flinkstate.ErrNoMetadata) {
-		t.Error(err)
+// A bucket that is not there, or a server that is another, does not make it look
+// as if only the savepoint were missing.
+func TestPlaceThatIsNotThereIsSaid(t *testing.T) {
+	other := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	s3, gcs := s3Stage(t), gcsStage(t)
+	for at, tc := range map[string]struct {
+		opts []stores.Option
+		want string
+	}{
+		"s3://other-bucket/a": {s3.opts, "s3 has no bucket other-bucket"},
+		"gs://other-bucket/a": {gcs.opts, "google cloud storage has no bucket other-bucket"},
+		"gs://elsewhere/a":    {[]stores.Option{stores.WithEnv(noEnv), stores.WithTransport(newWire(t)), stores.WithGCSEndpoint(other.URL), stores.WithGCSAnonymous()}, "none of Google Cloud Storage"},
+		"hdfs://elsewhere/a":  {[]stores.Option{stores.WithEnv(noEnv), stores.WithTransport(newWire(t)), stores.WithWebHDFS(other.URL)}, "none of WebHDFS"},
+	} {
+		_, err := stores.ReadSavepoint(t.Context(), at, nil, tc.opts...)
+		if err == nil || !strings.Contains(err.Error(), tc.want) || errors.Is(err, flinkstate.ErrNoMetadata) || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v, want %s", at, err, tc.want)
+		}
 	}
 }
 

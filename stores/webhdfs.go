@@ -212,5 +212,10 @@ func explainHDFS(status int, body []byte) error {
 		text, _, _ := strings.Cut(out.Remote.Message, "\n")
 		return &hdfsError{out.Remote.Exception, oneLine([]byte(text))}
 	}
-	return meaning(status, fmt.Errorf("the answer is none of WebHDFS: %q", oneLine(body)))
+	// What is not WebHDFS cannot say either that a file is not there.
+	err := fmt.Errorf("the answer is none of WebHDFS (is that the HTTP port of the name node?): %q", oneLine(body))
+	if status == http.StatusNotFound {
+		return err
+	}
+	return meaning(status, err)
 }
