@@ -54,7 +54,11 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 	// Read before everything else: what is written to it later makes the rest old.
 	var history offsetmap.Fact[engine.History]
 	history, o.entries = o.m.history(ctx, o.plan.Digest, o.halted)
-	facts := o.m.probe(slices.Sorted(maps.Keys(targetOf))).Observe(ctx)
+	probe := o.m.probe(slices.Sorted(maps.Keys(targetOf)))
+	if g := o.plan.Body.Group; g != nil {
+		probe.Group = g.ID
+	}
+	facts := probe.Observe(ctx)
 	clusterID := func(c preflight.Cluster) (string, error) { return c.ClusterID, nil }
 	seen := engine.Observed{
 		Now:        facts.At,
@@ -75,6 +79,8 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 			return mirrorOffsets(o.plan.Body.Connector.SourceAlias, all)
 		}),
 		Active: facts.Active,
+		Open:   facts.OpenOnTarget(),
+		Group:  facts.Group,
 		Measured: mapFact(facts.Source, func(preflight.Cluster) (measuredByPartition, error) {
 			return facts.Measured(func(topic string) string { return targetOf[topic] })
 		}),

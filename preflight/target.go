@@ -63,7 +63,7 @@ func targetChecks() []Check {
 		Remedy:     "Nothing, where both topics exist. Where one is to be created, give it another name by the replication policy.",
 		Judge:      nameCollision,
 	}, {
-		ID:         "target/open-transaction",
+		ID:         checkTargetOpen,
 		Title:      "No transaction is open on a target partition",
 		Severity:   offsetmap.Block,
 		Acceptable: offsetmap.Exact,

@@ -75,25 +75,34 @@ func sourceOpen(c *Case, r *Reporter) {
 	}
 }
 
-// targetOpen looks at every partition of the target topics, also at those that
-// the source does not have: the old job may have placed records there.
-//
-// What is decided here stays decided. A record before C was in the log before
-// the plan was made, so its transaction is open now or never again; one that is
-// opened later moves the partition's end, to which the steps after the plan hold
-// the target.
+const checkTargetOpen = "target/open-transaction"
+
+// OpenOnTarget returns what check target/open-transaction finds in the facts
+// alone, unsorted.
+func (f Facts) OpenOnTarget() []offsetmap.Finding {
+	r := Reporter{check: Check{ID: checkTargetOpen, Acceptable: offsetmap.Exact}}
+	f.reportOpenOnTarget(&r, nil)
+	return r.findings
+}
+
 func targetOpen(c *Case, r *Reporter) {
 	reported := map[offsetmap.TopicPartition]bool{} // as target/end-unknown, which nothing accepts
 	for _, m := range c.measured {
 		reported[offsetmap.TopicPartition{Topic: m.TargetTopic, Partition: m.Partition}] = m.TargetEnd.IsNone()
 	}
-	for tp, t := range c.Facts.TargetTails {
+	c.Facts.reportOpenOnTarget(r, reported)
+}
+
+// reportOpenOnTarget looks at every partition of the target topics, also at those
+// that the source does not have: the old job may have placed records there.
+func (f Facts) reportOpenOnTarget(r *Reporter, reported map[offsetmap.TopicPartition]bool) {
+	for tp, t := range f.TargetTails {
 		switch {
 		case reported[tp]:
 		case t.End.IsNone() || t.Stable.IsNone():
-			r.Unmade(tp.String(), cmp.Or(c.Facts.unended.Reason(tp), errNotMeasured))
+			r.Unmade(tp.String(), cmp.Or(f.unended.Reason(tp), errNotMeasured))
 		case isHeld(t.Stable, t.End):
-			r.Block(tp.String(), "%s", heldBy(tp, t.Stable, t.End, c.Facts.TargetOpen, c.Facts.At))
+			r.Block(tp.String(), "%s", heldBy(tp, t.Stable, t.End, f.TargetOpen, f.At))
 		}
 	}
 }

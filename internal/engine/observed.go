@@ -41,6 +41,12 @@ type Observed struct {
 
 	// Measured holds every partition of the plan's topics, measured freshly.
 	Measured offsetmap.Fact[map[offsetmap.TopicPartition]offsetmap.Measured]
+	// Open has a finding for each target partition on which a transaction is open,
+	// or of which that could not be found out.
+	Open []offsetmap.Finding
+	// Group holds what the group of the plan has committed. It is not looked at
+	// when the plan has none. Absent: it is gone, or has committed nothing.
+	Group offsetmap.Fact[map[offsetmap.TopicPartition]offsetmap.NextOffset]
 	// Active lists the target topics that the connector has written since its
 	// active topics were last reset (KIP-558). Absent: the worker does not track
 	// them.

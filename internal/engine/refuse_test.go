@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -238,4 +240,80 @@ func TestStartedByAnotherPlan(t *testing.T) {
 	act(t, Next(Start, p, w), Done)
 	history(&w, func(h *History) { h.Other = "sha256:other" })
 	refuse(t, Next(Start, p, w), Moved, "connector/state", "journal/other-plan")
+}
+
+// What the plan has demanded of the target holds at the start too: where others may
+// move its ends, nothing else shows a transaction that was opened since.
+func TestATransactionThatIsOpenAtTheStartIsRefused(t *testing.T) {
+	open := offsetmap.Finding{Check: "target/open-transaction", Severity: offsetmap.Block, Scope: "orders-0", Detail: "open", Acceptable: offsetmap.Exact}
+	unmade := open
+	unmade.Unmade = true
+	others := offsetmap.Acceptance{Check: OtherWriters, Scope: "*", By: "ann", Reason: "audit"}
+	accept := func(scope string) offsetmap.Acceptance {
+		return offsetmap.Acceptance{Check: open.Check, Scope: scope, By: "ann", Reason: "audit"}
+	}
+	for name, c := range map[string]struct {
+		accepted []offsetmap.Acceptance
+		open     offsetmap.Finding
+		want     Reason // empty: it starts
+	}{
+		"nothing is accepted":                {nil, open, Moved},
+		"ends may move":                      {[]offsetmap.Acceptance{others}, open, Moved},
+		"another partition's is accepted":    {[]offsetmap.Acceptance{others, accept("orders-1")}, open, Moved},
+		"all are accepted, by no name":       {[]offsetmap.Acceptance{accept("*")}, open, Moved},
+		"accepted":                           {[]offsetmap.Acceptance{accept("orders-1"), accept("orders-0")}, open, ""},
+		"could not be found out":             {nil, unmade, Unknown},
+		"could not be found out, if it were": {[]offsetmap.Acceptance{accept("orders-0")}, unmade, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := plan(t, offsetmap.SourceOffset{}, c.accepted...)
+			w := applied(t, p)
+			w.Open = []offsetmap.Finding{c.open}
+			if d := Next(Start, p, w); c.want != "" {
+				refuse(t, d, c.want, open.Check)
+			} else if d.Act != RecordStart {
+				t.Errorf("%+v", d)
+			}
+			if d := Next(Verify, p, w); d.Act != Done { // nothing is started
+				t.Errorf("verify: %+v", d)
+			}
+		})
+	}
+}
+
+// A group that commits after the plan was made is read from: the old job runs
+// again, and MirrorMaker 2 would be the second writer.
+func TestAGroupThatHasMovedOnRefusesTheStart(t *testing.T) {
+	type committed = map[offsetmap.TopicPartition]offsetmap.NextOffset
+	body := plan(t, offsetmap.SourceOffset{}).Body
+	body.Group = &offsetmap.Group{ID: "copy"}
+	body.Rows = slices.Clone(body.Rows)
+	body.Rows[0].Group = next(t, 390)
+	p, err := offsetmap.Seal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		group offsetmap.Fact[committed]
+		want  Reason
+		check string
+	}{
+		"stands":             {offsetmap.Known(committed{tp("orders", 0): next(t, 390)}), "", ""},
+		"has expired":        {offsetmap.Absent[committed](), "", ""},
+		"has expired partly": {offsetmap.Known(committed{}), "", ""},
+		"has moved on":       {offsetmap.Known(committed{tp("orders", 0): next(t, 391)}), Moved, "source/group-moved"},
+		"has moved back":     {offsetmap.Known(committed{tp("orders", 0): next(t, 3)}), Moved, "source/group-moved"},
+		"begins to commit":   {offsetmap.Known(committed{tp("orders", 2): next(t, 0)}), Moved, "source/group-moved"},
+		"cannot be read":     {offsetmap.NotKnown[committed](errors.New("denied")), Unknown, "source/group-unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := applied(t, p)
+			w.Group = c.group
+			if d := Next(Start, p, w); c.want != "" {
+				refuse(t, d, c.want, c.check)
+			} else if d.Act != RecordStart {
+				t.Errorf("%+v", d)
+			}
+		})
+	}
 }

@@ -48,6 +48,8 @@ func (d *decider) start() Decision {
 		}
 	}
 	d.dropAccepted()
+	d.transactions()
+	d.group()
 	switch {
 	case d.refused() || !read:
 		return d.refusal()
@@ -74,15 +76,53 @@ func (d *decider) dropAccepted() {
 	d.findings = kept
 }
 
+// transactions demands what the plan has demanded: that no transaction is open on
+// the target, apart from those that it accepts. Where ends may move, nothing else
+// shows one that was opened since.
+func (d *decider) transactions() {
+	for _, f := range d.seen.Open {
+		switch {
+		case accepts(d.plan, f):
+		case f.Unmade:
+			d.add(Unknown, f)
+		default:
+			d.add(Moved, f)
+		}
+	}
+}
+
+// group demands that the old job's group stands where it stood when the plan was
+// made: who commits to it reads. An offset that is gone has expired.
+func (d *decider) group() {
+	if d.plan.Body.Group == nil || d.seen.Group.IsAbsent() {
+		return
+	}
+	id := d.plan.Body.Group.ID
+	now, ok := d.seen.Group.Get()
+	if !ok {
+		d.find(Unknown, "source/group-unknown", id, "the offsets of group %s could not be read: %v", id, d.seen.Group.Err())
+		return
+	}
+	for _, r := range d.plan.Body.Rows {
+		if c := now[r.TopicPartition]; !c.IsNone() && c != r.Group {
+			d.find(Moved, "source/group-moved", r.String(), "group %s has committed %s, and when the plan was made %s: somebody reads on, perhaps the old job", id, c, r.Group)
+		}
+	}
+}
+
 // MayMove reports whether the plan accepts that others write to the target of
 // the partition with the given scope, so that its end may move.
 func MayMove(plan *offsetmap.Plan, scope string) bool {
+	return accepts(plan, offsetmap.Finding{Check: OtherWriters, Severity: offsetmap.Block, Scope: scope, Acceptable: offsetmap.ByScope})
+}
+
+// accepts reports whether the plan's acceptances let the finding through.
+func accepts(plan *offsetmap.Plan, f offsetmap.Finding) bool {
 	var accepted []offsetmap.Acceptance
 	for _, a := range plan.Body.Acceptances {
-		if a.Check == OtherWriters {
+		if a.Check == f.Check {
 			accepted = append(accepted, a)
 		}
 	}
-	moved := offsetmap.Finding{Check: OtherWriters, Severity: offsetmap.Block, Scope: scope, Acceptable: offsetmap.ByScope}
-	return len(accepted) > 0 && offsetmap.Blocked(offsetmap.Accept([]offsetmap.Finding{moved}, accepted)) == nil
+	return len(accepted) > 0 && offsetmap.Blocked(offsetmap.Accept([]offsetmap.Finding{f}, accepted)) == nil
 }
