@@ -87,8 +87,8 @@ func (s *side) produce(t *testing.T, partition int32, n int) {
 
 const flushTimeout = 2 * time.Second
 
-// started brings a migration up to a connector that has copied everything.
-func started(t *testing.T) *wayBack {
+// prepared is a migration before its first step: both clusters, and a worker.
+func prepared(t *testing.T) *wayBack {
 	t.Helper()
 	w := &wayBack{T: t, clock: &clock{}, source: newSide(t, "the-source"), target: newSide(t, "the-target")}
 	w.source.produce(t, 0, 50)
@@ -105,6 +105,13 @@ func started(t *testing.T) *wayBack {
 	}
 	w.journal = flinkmm2.NewFileJournal(filepath.Join(t.TempDir(), "journal.jsonl"))
 	w.steps = w.migration(w.source.admin)
+	return w
+}
+
+// started brings a migration up to a connector that has copied everything.
+func started(t *testing.T) *wayBack {
+	t.Helper()
+	w := prepared(t)
 	ctx := t.Context()
 	if _, err := w.steps.Create(ctx); err != nil {
 		t.Fatal(err)
@@ -201,6 +208,24 @@ func (w *wayBack) makePlan() { w.makePlanFrom("20", "32") }
 // takes it for the one of the journal.
 func (w *wayBack) makePlanFrom(c0, c1 string) {
 	w.Helper()
+	plan, err := w.planFrom(w.steps, c0, c1)
+	if err != nil {
+		w.Fatal(err)
+	}
+	body := plan.Body
+	body.Group, body.Rows = &offsetmap.Group{ID: oldGroup}, slices.Clone(body.Rows)
+	body.Rows[0].Group, body.Rows[1].Group = offset(w.T, "18"), offset(w.T, "32")
+	if w.plan, err = offsetmap.Seal(body); err != nil {
+		w.Fatal(err)
+	}
+	if err := w.journal.Append(w.Context(), flinkmm2.Entry{At: w.now(), Act: "plan", Phase: flinkmm2.PhaseDone, Plan: w.plan.Digest, Connector: "mm2", By: "test"}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// planFrom makes a plan by the given steps, from a savepoint that holds c0 and c1.
+func (w *wayBack) planFrom(steps *flinkmm2.Migration, c0, c1 string) (*offsetmap.Plan, error) {
+	w.Helper()
 	const by, reason = "test", "the test made it so"
 	position := func(p int32, next string) offsetmap.Position {
 		one := offsetmap.Position{TopicPartition: offsetmap.TopicPartition{Topic: "orders", Partition: p}, Unread: offsetmap.Earliest}
@@ -209,7 +234,7 @@ func (w *wayBack) makePlanFrom(c0, c1 string) {
 		}
 		return one
 	}
-	plan, err := w.steps.MakePlan(w.Context(), flinkmm2.PlanRequest{
+	return steps.MakePlan(w.Context(), flinkmm2.PlanRequest{
 		Snapshot: &flinkstate.Snapshot{
 			Location: "savepoint-test/_metadata", MetadataVersion: 4, CheckpointID: 7,
 			Files: []flinkstate.File{{Name: "_metadata", Size: 1, SHA256: strings.Repeat("0123456789abcdef", 4)}},
@@ -226,18 +251,6 @@ func (w *wayBack) makePlanFrom(c0, c1 string) {
 			Isolation:      offsetmap.Attest(offsetmap.ReadUncommitted, by, reason),
 		},
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
-	body := plan.Body
-	body.Group, body.Rows = &offsetmap.Group{ID: oldGroup}, slices.Clone(body.Rows)
-	body.Rows[0].Group, body.Rows[1].Group = offset(w.T, "18"), offset(w.T, "32")
-	if w.plan, err = offsetmap.Seal(body); err != nil {
-		w.Fatal(err)
-	}
-	if err := w.journal.Append(w.Context(), flinkmm2.Entry{At: w.now(), Act: "plan", Phase: flinkmm2.PhaseDone, Plan: w.plan.Digest, Connector: "mm2", By: "test"}); err != nil {
-		w.Fatal(err)
-	}
 }
 
 func offset(t *testing.T, text string) (o offsetmap.NextOffset) {

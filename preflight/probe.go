@@ -110,6 +110,10 @@ func (p Probe) observeConnect(ctx context.Context, f *Facts) {
 	f.Stored = connectorFact(p.Connect.AwaitStableOffsets(ctx, p.Connector, stableQuiet, stableWithin))
 	c, ok := f.Connector.Get()
 	if !ok {
+		// Which clusters its config leads to is not known for the same reason.
+		if err := f.Connector.Err(); err != nil {
+			f.SourceReached, f.ProducerReached = offsetmap.NotKnown[string](err), offsetmap.NotKnown[string](err)
+		}
 		return
 	}
 	f.SourceReached = p.resolve(ctx, p.ResolveSource, c.Config)
