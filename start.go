@@ -19,8 +19,9 @@ type Started struct {
 
 // Start resumes the connector, on a person's word. Directly before it, ranges,
 // topic ids, partition sets, stored offsets, config and tasks must all equal
-// the plan, and the target's ends are recorded durably, once per plan; Watch
-// proves from there. Nothing else in this package ever resumes a connector.
+// the plan, no transaction may be open on the target but those that the plan
+// accepts, and the plan's group must not have moved. The target's ends are then
+// recorded durably, once per plan; Watch proves from there. Nothing else in this package ever resumes a connector.
 //
 // Start returns when the connector is RUNNING and has tasks. That proves
 // nothing yet: see Watch. A connector that runs without a task, or with a task
