@@ -66,6 +66,24 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) {
 		t.Fatalf("rows %v", r.Rows)
 	}
 
+	// The old job's group, which real brokers call dead before its first commit.
+	l.probe.Group = stage.TopicName(t, "copy")
+	// A cluster without any group has no coordinator yet: that is unknown, not absent.
+	l.eventually(func() bool { return len(found(l.judge(), "source/group-unknown")) == 0 }, "the group's coordinator is there")
+	l.says(l.one("source/group-absent"), "no such consumer group")
+	commit := func(partition int32, c int64) {
+		var offsets kadm.Offsets
+		offsets.AddOffset(orders, partition, c, -1)
+		l.must(source.CommitAllOffsets(t.Context(), l.probe.Group, offsets))
+	}
+	commit(0, 3)
+	l.says(l.one("source/group-compared"), "1 behind by at most 2, 2 missing")
+	commit(1, 11)
+	if f := l.one("source/group-ahead"); f.Scope != orders+"-1:1" {
+		t.Error(f)
+	}
+	l.probe.Group = ""
+
 	// An open transaction.
 	tx := l.dial(stage.Source.Bootstrap, kgo.TransactionalID("tx"))
 	l.must(tx.BeginTransaction())
