@@ -26,6 +26,8 @@ func TestFlink(t *testing.T) {
 	flinklab.Require(t)
 	stage := jvms(jvm.Get(t))
 	stage.Patience = 2 * time.Minute
+	stage.Figures = &Figures{}
+	defer func() { keep(t, "Flink\n"+stage.Figures.String()) }()
 	for _, version := range flinklab.Versions() {
 		for _, guarantee := range []offsetmap.SinkGuarantee{offsetmap.SinkExactlyOnce, offsetmap.SinkAtLeastOnce} {
 			t.Run(version+"/"+string(guarantee)+"/stopped with savepoint", func(t *testing.T) {
@@ -43,6 +45,7 @@ func TestFlink(t *testing.T) {
 func stoppedWithSavepoint(t *testing.T, w *world, version string, guarantee offsetmap.SinkGuarantee) {
 	ctx := t.Context()
 	defer w.stop(context.WithoutCancel(ctx))
+	w.scenario = "Flink " + version + ", " + string(guarantee)
 	orders, payments := w.topic("orders"), w.topic("payments")
 	must(t, errors.Join(w.create(ctx, 3, orders), w.create(ctx, 2, payments)))
 	quiet := topicPartition{Topic: payments, Partition: 1} // no record before the start
@@ -134,14 +137,36 @@ func savepointAndCancel(t *testing.T, w *world, version string) {
 	must(t, err)
 	_, err = m.Create(ctx)
 	must(t, err)
-	must(t, w.expectNothingHappens(ctx, []string{orders}, func() error {
-		_, err := m.MakePlan(ctx, flinkRequest(snap, offsetmap.SinkExactlyOnce, offsetmap.Canceled))
-		blocked, ok := errors.AsType[*offsetmap.BlockedError](err)
-		if !ok || len(blocked.Findings) != 1 || blocked.Findings[0].Check != "flink/unclean-stop" {
-			return fmt.Errorf("a plan from the savepoint of a canceled job: %w", err)
-		}
-		return check(strings.Contains(err.Error(), "-> Restore the job and stop it with a savepoint."), "the refusal does not tell what to do: %w", err)
-	}))
+	open := []string{"target/open-transaction " + both[0].String(), "target/open-transaction " + both[1].String()}
+	silent := *snap // as files of before metadata version 4 are
+	silent.Kind = flinkstate.KindUnknown
+	for _, told := range []struct {
+		what string
+		end  offsetmap.FlinkEnd
+		snap *flinkstate.Snapshot
+		want []string
+	}{
+		{"the truth", offsetmap.Canceled, snap, append([]string{"flink/unclean-stop "}, open...)},
+		{"a stop that was none", offsetmap.StoppedWithSavepoint, snap, append([]string{"flink/stop-contradicted "}, open...)},
+		{"a stop that was none, and the savepoint does not say", offsetmap.StoppedWithSavepoint, &silent, open},
+	} {
+		must(t, w.expectNothingHappens(ctx, []string{orders}, func() error {
+			_, err := m.MakePlan(ctx, flinkRequest(told.snap, offsetmap.SinkExactlyOnce, told.end))
+			if got := blockers(err); !slices.Equal(got, told.want) {
+				return fmt.Errorf("%s is attested: blocked by %q, want %q: %w", told.what, got, told.want, err)
+			}
+			return check(strings.Contains(err.Error(), "restore the job from the savepoint"), "the refusal does not tell what to do: %w", err)
+		}))
+	}
+	// Nobody can accept that the savepoint contradicts them.
+	contradicted := flinkRequest(snap, offsetmap.SinkExactlyOnce, offsetmap.StoppedWithSavepoint)
+	for _, tp := range both {
+		contradicted.Acceptances = append(contradicted.Acceptances, offsetmap.Acceptance{Check: "target/open-transaction", Scope: tp.String(), Reason: "never mind", By: "suite"})
+	}
+	_, err = m.MakePlan(ctx, contradicted)
+	if got := blockers(err); !slices.Equal(got, []string{"flink/stop-contradicted "}) {
+		t.Errorf("a false attestation whose open transactions were accepted is blocked by %q: %v", got, err)
+	}
 
 	// What the refusal tells to do is enough.
 	o.Restore = savepoint
@@ -153,6 +178,20 @@ func savepointAndCancel(t *testing.T, w *world, version string) {
 	expectIDs(t, w, "after the stop", copied, both...)
 	_, err = m.MakePlan(ctx, flinkRequest(snap, offsetmap.SinkExactlyOnce, offsetmap.StoppedWithSavepoint))
 	must(t, err)
+}
+
+// blockers are the findings that block a plan, with their scopes.
+func blockers(err error) []string {
+	blocked, ok := errors.AsType[*offsetmap.BlockedError](err)
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, f := range blocked.Findings {
+		out = append(out, f.Check+" "+f.Scope)
+	}
+	slices.Sort(out)
+	return out
 }
 
 func must(t *testing.T, err error) {
