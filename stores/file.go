@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 )
 
@@ -29,7 +30,7 @@ var (
 )
 
 func (f *file) fail(op string, err error) error {
-	return &fs.PathError{Op: op, Path: f.key, Err: err}
+	return &fs.PathError{Op: op, Path: path.Join(f.fs.mount, f.key), Err: err}
 }
 
 func (f *file) Stat() (fs.FileInfo, error) {

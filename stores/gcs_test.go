@@ -97,6 +97,33 @@ func TestGCSAnswersThatAreNone(t *testing.T) {
 	}
 }
 
+func TestListsOfGCSComeInPages(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch q := r.URL.Query(); {
+		case r.URL.Path != "/storage/v1/b/bucket/o" || q.Get("prefix") != "flink/" || q.Get("delimiter") != "/":
+			http.Error(w, `{"error":{"message":"not here"}}`, http.StatusNotFound)
+		case q.Get("pageToken") == "":
+			_, _ = w.Write([]byte(`{"prefixes":["flink/c/"],"items":[{"name":"flink/b","size":"2"}],"nextPageToken":"next/page"}`))
+		case q.Get("pageToken") == "next/page":
+			_, _ = w.Write([]byte(`{"items":[{"name":"flink/","size":"0"},{"name":"flink/a","size":"1"}]}`))
+		}
+	}))
+	t.Cleanup(s.Close)
+	store, err := stores.Open(t.Context(), "gs://bucket/flink", stores.WithEnv(noEnv), stores.WithGCSEndpoint(s.URL), stores.WithGCSAnonymous(), stores.WithTransport(newWire(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	all, err := fs.ReadDir(store, store.Dir())
+	var names []string
+	for _, e := range all {
+		names = append(names, e.Name())
+	}
+	if err != nil || strings.Join(names, " ") != "a b c" || !all[2].IsDir() {
+		t.Errorf("%q, %v", names, err)
+	}
+}
+
 // A server that answers a range with the whole file is found out.
 func TestServerWithoutRanges(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -58,6 +58,9 @@ type objectFS struct {
 	//nolint:containedctx // the methods of fs.FS take none; it is that of Open
 	ctx context.Context
 	in  objects
+	// mount is put before names in the errors of open files, which a Store does
+	// not see.
+	mount string
 }
 
 var (
@@ -148,7 +151,7 @@ func (d *folder) Stat() (fs.FileInfo, error) { return d.object, nil }
 func (d *folder) Close() error               { return nil }
 
 func (d *folder) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: d.key, Err: errors.New("it is a folder")}
+	return 0, &fs.PathError{Op: "read", Path: path.Join(d.fs.mount, d.key), Err: errors.New("it is a folder")}
 }
 
 // ReadDir is that of fs.ReadDirFile.

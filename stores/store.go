@@ -98,7 +98,7 @@ func (s *Store) mount(at string) (string, location, error) {
 			return "", l, fmt.Errorf("%s: %w", l, err)
 		}
 		s.closes = append(s.closes, closeIt)
-		s.mounts = append(s.mounts, mount{l.mount(), objectFS{s.ctx, in}})
+		s.mounts = append(s.mounts, mount{l.mount(), objectFS{s.ctx, in, l.mount()}})
 	}
 	return s.decoded(l)
 }
