@@ -24,7 +24,9 @@ type OpenTransaction struct {
 	// a marker for the producer; -1 when it has written none.
 	CoordinatorEpoch int32
 	Start            offsetmap.NextOffset // its first offset
-	LastWrite        time.Time            // by the producer's clock, or the broker's
+	// LastTimestamp is that of the producer's last record. A job that copies may
+	// give it the source record's, which is older than the write.
+	LastTimestamp time.Time
 }
 
 // isHeld reports whether a transaction keeps the last stable offset below the
@@ -58,7 +60,7 @@ func openTransactions(described kadm.DescribedProducersTopics, err error) offset
 		open = append(open, OpenTransaction{
 			TopicPartition: offsetmap.TopicPartition{Topic: p.Topic, Partition: p.Partition},
 			ProducerID:     p.ProducerID, Epoch: p.ProducerEpoch, CoordinatorEpoch: p.CoordinatorEpoch,
-			Start: start, LastWrite: time.UnixMilli(p.LastTimestamp),
+			Start: start, LastTimestamp: time.UnixMilli(p.LastTimestamp),
 		})
 	})
 	slices.SortFunc(open, func(a, b OpenTransaction) int {
@@ -128,8 +130,8 @@ func describe(open []OpenTransaction, now time.Time) string {
 	const most = 5
 	var parts []string
 	for _, o := range open[:min(most, len(open))] {
-		text := fmt.Sprintf("producer id %d, epoch %d, has a transaction open from offset %s and last wrote %s ago",
-			o.ProducerID, o.Epoch, o.Start, now.Sub(o.LastWrite).Round(time.Second))
+		text := fmt.Sprintf("producer id %d, epoch %d, has a transaction open from offset %s, and its last record has a timestamp of %s ago",
+			o.ProducerID, o.Epoch, o.Start, now.Sub(o.LastTimestamp).Round(time.Second))
 		if o.CoordinatorEpoch >= 0 {
 			text += fmt.Sprintf(" (coordinator epoch %d)", o.CoordinatorEpoch)
 		}
