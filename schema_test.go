@@ -32,7 +32,7 @@ func TestSchemasListTheConstants(t *testing.T) {
 		node schematest.Object
 		want []string
 	}{
-		"kind of source": {member(positions.Def("source"), "kind"), texts(flinkstate.KafkaSource)},
+		"kind of source": {member(positions.Def("source"), "kind"), texts(flinkstate.KafkaSource, flinkstate.DynamicKafkaSource, flinkstate.FlinkKafkaConsumer)},
 		"discovery": {member(positions.Def("source"), "discovery"), texts(
 			flinkstate.DiscoveryUnknown, flinkstate.DiscoveryFinished, flinkstate.DiscoveryUnfinished)},
 		"unread": {member(positions.Def("position"), "unread"), texts(

@@ -20,6 +20,7 @@ import (
 var damaged = []string{
 	"flink-1.12-canonical-p1", "flink-1.14-all-files-p2", "flink-1.15-unaligned-inflight",
 	"flink-1.20-stop-p2", "flink-1.20-compressed", "flink-1.20-checkpoint-changelog",
+	"flink-1.10-legacy-savepoint", "flink-1.20-legacy-checkpoint-files", "flink-2.2-dynamic-p2",
 	"flink-2.0-checkpoint-file-merging", "flink-2.2-checkpoint-rocksdb-incr", "flink-2.2-compressed",
 }
 

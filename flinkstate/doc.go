@@ -14,18 +14,20 @@
 // Metadata versions 2 to 6 (Flink 1.3 to 2.x), savepoints in canonical and
 // native format, retained checkpoints of every state backend, state inline or
 // in files, relative and absolute paths, merged files (Flink 1.20+) and
-// snapshot compression. Of the operators, the KafkaSource (FLIP-27) of every
-// connector version up to 5.0. An operator is taken for a KafkaSource only when
-// every element of its state parses to the last byte, since nothing in the file
-// names the kind of a source.
+// snapshot compression. Of the operators, every source of flink-connector-kafka up
+// to 5.0: the KafkaSource (FLIP-27), the DynamicKafkaSource, whose partitions say
+// of which cluster they are ([Snapshot.InCluster]), and the FlinkKafkaConsumer,
+// whose last offsets read become next offsets. An operator is taken for one of them
+// only when every element of its state parses to the last byte, since nothing in
+// the file names the kind of a source.
 //
 // # What it does not do
 //
-// It does not read the FlinkKafkaConsumer or the DynamicKafkaSource yet: a
-// savepoint that holds one is an [ErrUnsupported], since what is left could be
-// taken for all. It does not judge whether positions fit the brokers, and it
-// does not choose between sources: [Snapshot.Source] wants one named when there
-// are several, and they are never merged.
+// It does not read what no release of the connector has written: a newer version
+// of any form is an [ErrUnsupported], since what is left could be taken for all. It
+// does not judge whether positions fit the brokers, and it does not choose between
+// sources: [Snapshot.Source] wants one named when there are several, and they are
+// never merged.
 //
 // # What it guarantees
 //
@@ -46,5 +48,6 @@
 //
 // The layout of the bytes is that of Flink's MetadataV2Serializer to
 // MetadataV6Serializer, DefaultOperatorStateBackendSnapshotStrategy,
-// KafkaPartitionSplitSerializer and KafkaSourceEnumStateSerializer.
+// KafkaPartitionSplitSerializer, KafkaSourceEnumStateSerializer, their Dynamic
+// counterparts, and FlinkKafkaConsumerBase's list of partitions by Kryo 2.24.
 package flinkstate

@@ -19,10 +19,11 @@ const (
 type enumState struct {
 	kind      enumKind
 	discovery Discovery
+	clusters  []Cluster // of a DynamicKafkaSource
 	// splits holds what known did not know, with state splitAssigned or
 	// splitUnassigned.
 	splits []split
-	err    error // why it is not enumKafka
+	err    error // why it is neither enumKafka nor enumDynamic
 }
 
 // knownFunc says whether a reader holds a partition that the enumerator names.
@@ -30,8 +31,10 @@ type knownFunc func(topic uint32, partition int32) bool
 
 // parseEnumerator reads the state of a source's coordinator
 // (SourceCoordinator.writeCheckpointBytes): the enumerator's state behind the
-// versions of both. Partitions for which known is true are left out.
-func parseEnumerator(c *cursor, topics *topicTable, known knownFunc) enumState {
+// versions of both. Partitions for which known is true are left out. The
+// enumerators of a KafkaSource and of a DynamicKafkaSource count their versions
+// from 1 both; dynamic says that the readers hold splits of the latter.
+func parseEnumerator(c *cursor, topics *topicTable, known knownFunc, dynamic bool) enumState {
 	serde := c.i32("coordinator version")
 	version := c.i32("enumerator version")
 	e := enumState{discovery: DiscoveryUnknown}
@@ -52,20 +55,39 @@ func parseEnumerator(c *cursor, topics *topicTable, known knownFunc) enumState {
 	in := *c
 	in.buf, in.off, in.base = body, 0, c.base+int64(at)
 	in.within = fmt.Sprintf("%s version %d", enumWhat, version)
-	p := enumParser{cursor: &in, topics: topics, known: known, enum: &e}
-	p.state(version)
-	if in.err == nil && in.left() > 0 {
-		in.corrupt(in.off, "end", "%d bytes follow", in.left())
+	plain := func() enumState {
+		topics.in(nil)
+		return kafkaEnumerator(in, version, topics, known)
 	}
-	switch e.err = in.err; {
-	case e.err == nil && p.seen > 0:
-		e.kind = enumKafka
-	case e.err == nil:
-		e.kind = enumEmpty
-	case isDynamicEnumerator(version, body):
-		e.kind = enumDynamic
-	default:
+	first, second := plain, func() enumState { return dynamicEnumerator(in, version, topics, known) }
+	if dynamic {
+		first, second = second, first
+	}
+	if e = first(); e.err == nil {
+		return e
+	}
+	if other := second(); other.err == nil {
+		return other
+	}
+	return e
+}
+
+// kafkaEnumerator reads the state of a KafkaSource's enumerator to its last byte
+// (KafkaSourceEnumStateSerializer).
+func kafkaEnumerator(c cursor, version int32, topics *topicTable, known knownFunc) enumState {
+	e := enumState{discovery: DiscoveryUnknown}
+	p := enumParser{cursor: &c, topics: topics, known: known, enum: &e}
+	p.state(version)
+	if p.err == nil && p.left() > 0 {
+		p.corrupt(p.off, "end", "%d bytes follow", p.left())
+	}
+	switch e.err = p.err; {
+	case e.err != nil:
 		e.kind = enumOther
+	case p.seen > 0:
+		e.kind = enumKafka
+	default:
+		e.kind = enumEmpty
 	}
 	return e
 }
@@ -192,44 +214,4 @@ func (p *enumParser) keep(s split) {
 	case s.state == splitUnassigned:
 		p.corrupt(p.off, "assignment", "%s-%d is unassigned, yet a reader holds it", p.topics.names[s.topic], s.partition)
 	}
-}
-
-// isDynamicEnumerator reports whether b is the state of a DynamicKafkaSource's
-// enumerator to its last byte (DynamicKafkaSourceEnumStateSerializer versions 1
-// and 2): the streams with their clusters, then one state of a KafkaSource's
-// enumerator for each cluster.
-func isDynamicEnumerator(version int32, b []byte) bool {
-	if version != 1 && version != 2 {
-		return false
-	}
-	c := newCursor("", 0, b)
-	named := false
-	for range c.count(6, "streams") {
-		c.utf("stream")
-		for range c.count(8, "clusters") {
-			named = true
-			c.utf("cluster")
-			for range c.count(2, "topics") {
-				c.utf("topic")
-			}
-			c.utf("bootstrap servers")
-			for range 2 * (int(version) - 1) {
-				if c.i8("present") == 1 {
-					c.sized("initializer")
-				}
-			}
-		}
-	}
-	inner := c.i32("inner version")
-	for range c.count(6, "states") {
-		named = true
-		c.utf("cluster")
-		in := newCursor("", 0, c.sized("state"))
-		p := enumParser{cursor: in, topics: newTopicTable(), known: func(uint32, int32) bool { return true }, enum: &enumState{}}
-		p.state(inner)
-		if in.err != nil || in.left() > 0 {
-			return false
-		}
-	}
-	return named && c.err == nil && c.left() == 0
 }

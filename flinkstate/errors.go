@@ -12,7 +12,7 @@ var (
 	ErrNoMetadata = errors.New("no savepoint or checkpoint metadata")
 
 	// ErrNoPosition says that the file is sound but stores no position of a
-	// KafkaSource. The error is a [*NoPositionError].
+	// source of Kafka. The error is a [*NoPositionError].
 	ErrNoPosition = errors.New("no position is stored")
 
 	// ErrUnsupported says that the file holds something that is not read yet,
@@ -135,8 +135,8 @@ type NoPositionError struct {
 
 func (e *NoPositionError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v in %s: none of its %d operators is a %s with a partition", ErrNoPosition, e.Metadata, len(e.Operators), KafkaSource)
-	b.WriteString(" (supported: KafkaSource of flink-connector-kafka, metadata versions 2 to 6)")
+	fmt.Fprintf(&b, "%v in %s: none of its %d operators is a source of Kafka with a partition", ErrNoPosition, e.Metadata, len(e.Operators))
+	fmt.Fprintf(&b, " (supported: %s, %s and %s of flink-connector-kafka, metadata versions %d to %d)", KafkaSource, DynamicKafkaSource, FlinkKafkaConsumer, oldestMetadata, newestMetadata)
 	for i, o := range e.Operators {
 		b.WriteString([]string{": ", "; "}[min(i, 1)])
 		b.WriteString(label(o.ID, o.UID, o.Name))

@@ -30,8 +30,7 @@ func (s *store) fill(metadata string, readers []*sourceReader) error {
 		missing = map[string]MissingFile{}
 	)
 	for _, r := range readers {
-		for i := range r.op.readers {
-			h := &r.op.readers[i]
+		for _, h := range r.op.wanted() {
 			if h.count() == 0 {
 				continue // nothing of it is needed, whatever it is
 			}
@@ -77,6 +76,17 @@ func (s *store) fill(metadata string, readers []*sourceReader) error {
 	return first
 }
 
+// wanted returns the states that may hold positions.
+func (op *operator) wanted() []*stateHandle {
+	hs := make([]*stateHandle, 0, len(op.readers)+len(op.legacy))
+	for _, of := range [][]stateHandle{op.readers, op.legacy} {
+		for i := range of {
+			hs = append(hs, &of[i])
+		}
+	}
+	return hs
+}
+
 // readInline reads elements that stand in the metadata itself, or reports that
 // they are in a file.
 func (r *sourceReader) readInline(h *stateHandle, metadata string) (inFile bool, err error) {
@@ -87,12 +97,12 @@ func (r *sourceReader) readInline(h *stateHandle, metadata string) (inFile bool,
 		return true, nil
 	case streamNull, streamEmptySegment:
 		return false, &CorruptError{
-			File: metadata, Offset: h.at, Structure: structure(r.op.ID, h.subtask, "", readerState),
+			File: metadata, Offset: h.at, Structure: structure(r.op.ID, h.subtask, "", h.name),
 			Reason: fmt.Sprintf("%d elements, but the stream that should hold them is empty", h.count()),
 		}
 	default:
 		return false, &UnsupportedError{
-			File: metadata, Offset: h.at, Structure: structure(r.op.ID, h.subtask, "", readerState),
+			File: metadata, Offset: h.at, Structure: structure(r.op.ID, h.subtask, "", h.name),
 			What: fmt.Sprintf("stream handle type %d for operator state", h.stream.kind),
 		}
 	}
@@ -109,7 +119,7 @@ func (s *store) fillFrom(w *wantedFile) error {
 		if err != nil {
 			return &CorruptError{
 				File: w.file.path, Offset: int64(len(b)),
-				Structure: structure(x.reader.op.ID, x.handle.subtask, "", readerState), Reason: err.Error(),
+				Structure: structure(x.reader.op.ID, x.handle.subtask, "", x.handle.name), Reason: err.Error(),
 			}
 		}
 		if err := x.reader.read(x.handle, bytesAt{w.file.path, x.handle.stream.start, part}); err != nil {

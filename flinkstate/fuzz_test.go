@@ -162,10 +162,15 @@ func FuzzSplit(f *testing.F) {
 		op := operator{Operator: Operator{ID: "id", Parallelism: 1}, file: "f", readers: []stateHandle{{}}}
 		r := newSourceReader(&op)
 		r.element(b, "f", 0, 0, 0)
-		switch src, _, err := r.source(); {
+		switch src, _, err := r.source(&metadata{version: newestMetadata}); {
 		case src != nil:
 			checkPositions(t, src.Partitions)
-			if got := encodeSplit(src.Partitions[0], r.splits[0]); got != string(b) {
+			var cluster []byte
+			if src.Kind == DynamicKafkaSource {
+				// As it is encoded; in the position it is decoded.
+				cluster = append([]byte{}, r.topics.cluster...)
+			}
+			if got := encodeSplit(cluster, src.Partitions[0], r.splits[0]); got != string(b) {
 				t.Errorf("a split that is %q when written again: %q", got, b)
 			}
 		case err != nil:
@@ -177,7 +182,8 @@ func FuzzSplit(f *testing.F) {
 }
 
 // encodeSplit writes what KafkaPartitionSplitSerializer would.
-func encodeSplit(p offsetmap.Position, s split) string {
+// With a cluster that is the DynamicKafkaSource's, behind which the former's is.
+func encodeSplit(cluster []byte, p offsetmap.Position, s split) string {
 	put := func(b []byte, n int, v uint64) []byte {
 		for i := n - 1; i >= 0; i-- {
 			b = append(b, byte(v>>(8*i)))
@@ -191,10 +197,14 @@ func encodeSplit(p offsetmap.Position, s split) string {
 	if v, ok := p.Stop.Value(); ok {
 		stop = uint64(v)
 	}
-	b := put(nil, 4, 0)
-	b = put(b, 4, uint64(splitFixed+len(p.Topic)))
-	b = append(put(b, 2, uint64(len(p.Topic))), p.Topic...)
-	return string(put(put(put(b, 4, uint64(p.Partition)), 8, start), 8, stop))
+	b := append(put(nil, 2, uint64(len(p.Topic))), p.Topic...)
+	b = put(put(put(b, 4, uint64(p.Partition)), 8, start), 8, stop)
+	version := uint64(0)
+	if cluster != nil {
+		version = 1
+		b = append(put(append(put(nil, 2, uint64(len(cluster))), cluster...), 4, 0), b...)
+	}
+	return string(append(put(put(nil, 4, version), 4, uint64(len(b))), b...))
 }
 
 // FuzzEnumerator reads the state of a source's coordinator, alone and beside a
@@ -213,7 +223,7 @@ func FuzzEnumerator(f *testing.F) {
 			id, _ := r.topics.id([]byte("orders"))
 			r.splits = append(r.splits, split{topic: id, start: 7, stop: math.MinInt64, state: splitHeld})
 		}
-		switch src, _, err := r.source(); {
+		switch src, _, err := r.source(&metadata{version: newestMetadata}); {
 		case src != nil:
 			checkPositions(t, src.Partitions)
 			if held && len(src.Partitions) != len(r.splits) {

@@ -5,6 +5,13 @@ const (
 	readerState = "SourceReaderState"
 	// legacyState is FlinkKafkaConsumerBase.OFFSETS_STATE_NAME.
 	legacyState = "topic-partition-offset-states"
+	// legacyOldState is DefaultOperatorStateBackend.DEFAULT_OPERATOR_STATE_NAME:
+	// where the FlinkKafkaConsumer of Flink 1.2 had its offsets.
+	legacyOldState = "_default_"
+	// writerState is SinkWriterOperator's WRITER_RAW_STATES_DESC.
+	writerState = "writer_raw_states"
+	// committerState is CommitterOperator.STREAMING_COMMITTER_RAW_STATES_DESC.
+	committerState = "streaming_committer_raw_states"
 )
 
 // Types of stream handles (MetadataV2V3SerializerBase).
@@ -28,6 +35,7 @@ const (
 // Modes of OperatorStateHandle.Mode.
 const (
 	splitDistribute = 0
+	union           = 1
 	broadcast       = 2
 )
 
@@ -45,8 +53,9 @@ type stream struct {
 	size   int64
 }
 
-// stateHandle is the SourceReaderState of one subtask.
+// stateHandle is one state of one subtask.
 type stateHandle struct {
+	name    string
 	subtask int
 	at      int64    // byte of the metadata file at which it is described
 	offsets []byte   // i64 each: where in the stream an element starts

@@ -37,12 +37,13 @@ type javaField struct {
 // field returns the object that a field holds, nil when there is none. A class
 // that hides a field of its superclass has its own read last.
 func (o *javaObject) field(name string) *javaObject {
-	for i := len(o.fields) - 1; i >= 0; i-- {
-		if o.fields[i].name == name {
-			return o.fields[i].value
+	var value *javaObject
+	for _, f := range o.fields {
+		if f.name == name {
+			value = f.value
 		}
 	}
-	return nil
+	return value
 }
 
 // javaClass is a class description: its own fields and its superclass.

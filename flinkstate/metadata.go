@@ -32,7 +32,8 @@ type operator struct {
 	coordinator   []byte // nil when there is none
 	coordinatorAt int64  // byte of the metadata file at which it starts
 	readers       []stateHandle
-	legacy        bool // a FlinkKafkaConsumer
+	legacy        []stateHandle // of a FlinkKafkaConsumer
+	legacyOld     int           // elements of legacyOldState
 	channels      int
 	channelBytes  int64
 }
@@ -246,19 +247,33 @@ func (p *metadataParser) managedState(op *operator) {
 			op.States = append(op.States, s.name)
 		}
 		switch s.name {
-		case legacyState:
-			op.legacy = true
 		case readerState:
-			h := stateHandle{subtask: p.subtask, at: int64(s.at), offsets: s.offsets, stream: stream}
-			for j, o := range p.states {
-				if j != i && len(o.offsets) > 0 {
-					h.others = append(h.others, o.offsets)
-				}
-			}
-			if s.mode != splitDistribute {
-				p.corrupt(s.at, readerState, "distribution mode %d, but the splits of a source are SPLIT_DISTRIBUTE (%d)", s.mode, splitDistribute)
-			}
-			op.readers = append(op.readers, h)
+			p.mode(s, splitDistribute, "the splits of a source are SPLIT_DISTRIBUTE")
+			op.readers = append(op.readers, p.stateHandle(i, stream))
+		case legacyState:
+			p.mode(s, union, "the offsets of a FlinkKafkaConsumer are UNION")
+			op.legacy = append(op.legacy, p.stateHandle(i, stream))
+		case legacyOldState:
+			op.legacyOld += len(s.offsets) / 8
 		}
 	}
+}
+
+func (p *metadataParser) mode(s opState, want int8, why string) {
+	if s.mode != want {
+		p.corrupt(s.at, s.name, "distribution mode %d, but %s (%d)", s.mode, why, want)
+	}
+}
+
+// stateHandle makes a handle of one of the states that were read last, whose
+// elements are in stream.
+func (p *metadataParser) stateHandle(i int, stream stream) stateHandle {
+	s := p.states[i]
+	h := stateHandle{name: s.name, subtask: p.subtask, at: int64(s.at), offsets: s.offsets, stream: stream}
+	for j, o := range p.states {
+		if j != i && len(o.offsets) > 0 {
+			h.others = append(h.others, o.offsets)
+		}
+	}
+	return h
 }

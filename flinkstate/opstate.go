@@ -13,10 +13,7 @@ const (
 	backendCompressed = 6
 )
 
-const (
-	headerWhat  = "operator state header"
-	elementWhat = readerState + " element"
-)
+const headerWhat = "operator state header"
 
 // bytesAt is a stretch of a file.
 type bytesAt struct {
@@ -28,6 +25,20 @@ type bytesAt struct {
 // elementFunc takes one element of a list state, the byte of the file that it
 // starts at, and its number in the subtask.
 type elementFunc func(b []byte, at int64, i int)
+
+func (h *stateHandle) elementWhat() string { return h.name + " element" }
+
+// framed reports whether each element stands behind its length, as those of
+// states with a BytePrimitiveArraySerializer do. Where the others end follows
+// from where the next one starts.
+func (h *stateHandle) framed() bool {
+	switch h.name {
+	case readerState, writerState, committerState:
+		return true
+	default:
+		return false
+	}
+}
 
 // elements hands every element of h, whose stream is src, to each. The offsets
 // that the metadata holds lead to them, so that the header, which contains
@@ -52,8 +63,10 @@ func (h *stateHandle) elements(operator string, src bytesAt, each elementFunc) e
 	}
 	switch {
 	case c.err != nil:
-	case compressed == 0:
+	case compressed == 0 && h.framed():
 		h.plain(c, each)
+	case compressed == 0:
+		h.unframed(c, each)
 	case compressed == 1:
 		h.compressed(c, each)
 	default:
@@ -77,24 +90,24 @@ func (h *stateHandle) plain(c *cursor, each elementFunc) {
 	for i := range h.count() {
 		off := h.offset(i)
 		if off < int64(c.off) || off > int64(len(b)-4) {
-			c.corrupt(0, elementWhat, "element %d starts at %d, outside the %d bytes of the stream", i, off, len(b))
+			c.corrupt(0, h.elementWhat(), "element %d starts at %d, outside the %d bytes of the stream", i, off, len(b))
 			return
 		}
 		at := int(off)
 		if end != 0 && at != end {
-			c.corrupt(at, elementWhat, "element %d starts here, but the one before ends at byte %d", i, c.base+int64(end))
+			c.corrupt(at, h.elementWhat(), "element %d starts here, but the one before ends at byte %d", i, c.base+int64(end))
 			return
 		}
 		n := int(int32(binary.BigEndian.Uint32(b[at:])))
 		if n < 0 || n > len(b)-at-4 {
-			c.corrupt(at, elementWhat, "a length of %d does not fit into the %d bytes that are left", n, len(b)-at-4)
+			c.corrupt(at, h.elementWhat(), "a length of %d does not fit into the %d bytes that are left", n, len(b)-at-4)
 			return
 		}
 		end = at + 4 + n
 		each(b[at+4:end:end], c.base+int64(at), i)
 	}
 	if len(h.others) == 0 && end != len(b) {
-		c.corrupt(end, elementWhat, "%d bytes follow the last element", len(b)-end)
+		c.corrupt(end, h.elementWhat(), "%d bytes follow the last element", len(b)-end)
 	}
 }
 
@@ -111,15 +124,22 @@ func (h *stateHandle) compressed(c *cursor, each elementFunc) {
 	}
 	const id = len(snappyStreamID)
 	if first < int64(c.off+id) || first > int64(len(c.buf)) || string(c.buf[first-int64(id):first]) != snappyStreamID {
-		c.corrupt(0, elementWhat, "no Snappy framing stream starts before the first offset, %d of %d", first, len(c.buf))
+		c.corrupt(0, h.elementWhat(), "no Snappy framing stream starts before the first offset, %d of %d", first, len(c.buf))
 		return
 	}
-	if h.flushed() {
+	switch flushed := h.flushed(); {
+	case flushed && h.framed():
 		h.chunks(c, each)
+		return
+	case flushed:
+		h.unframedChunks(c, each)
+		return
+	case !h.framed() && h.name != legacyState:
+		c.unsupported(0, h.elementWhat(), "compressed by Flink 1.18.0 or 1.18.1 (FLINK-34063), and the elements do not tell their length")
 		return
 	}
 	if len(h.others) > 0 && !h.firstInHeader(c) {
-		c.unsupported(0, elementWhat, "compressed by Flink 1.18.0 or 1.18.1 (FLINK-34063) behind another state of the same stream, where the elements begin cannot be told")
+		c.unsupported(0, h.elementWhat(), "compressed by Flink 1.18.0 or 1.18.1 (FLINK-34063) behind another state of the same stream, where the elements begin cannot be told")
 		return
 	}
 	c.off = int(first)
@@ -146,11 +166,11 @@ func (h *stateHandle) flushed() bool {
 	return true
 }
 
-// firstInHeader reports whether the header names the splits first. The order of
+// firstInHeader reports whether the header names this state first. The order of
 // the states there is that of their elements, and the first name stands before
 // anything of unknown length.
 func (h *stateHandle) firstInHeader(c *cursor) bool {
-	return c.i16(headerWhat) > 0 && string(c.raw(headerWhat)) == readerState && c.err == nil
+	return c.i16(headerWhat) > 0 && string(c.raw(headerWhat)) == h.name && c.err == nil
 }
 
 // chunks reads elements of which each starts a chunk and ends with one.
@@ -159,7 +179,7 @@ func (h *stateHandle) chunks(c *cursor, each elementFunc) {
 	for i := range h.count() {
 		off := h.offset(i)
 		if off < 0 || off > int64(len(c.buf)) || i > 0 && int(off) != c.off {
-			c.corrupt(c.off, elementWhat, "element %d starts at byte %d, but the one before ends at %d of %d", i, off, c.off, len(c.buf))
+			c.corrupt(c.off, h.elementWhat(), "element %d starts at byte %d, but the one before ends at %d of %d", i, off, c.off, len(c.buf))
 			return
 		}
 		c.off = int(off)
@@ -171,13 +191,13 @@ func (h *stateHandle) chunks(c *cursor, each elementFunc) {
 			return
 		}
 		if n := binary.BigEndian.Uint32(b); len(b)-4 != int(n) {
-			c.corrupt(int(off), elementWhat, "element %d is %d bytes long, but its chunks hold %d", i, n, len(b)-4)
+			c.corrupt(int(off), h.elementWhat(), "element %d is %d bytes long, but its chunks hold %d", i, n, len(b)-4)
 			return
 		}
 		each(b[4:], c.base+off, i)
 	}
 	if len(h.others) == 0 && c.left() > 0 {
-		c.corrupt(c.off, elementWhat, "%d bytes follow the last element", c.left())
+		c.corrupt(c.off, h.elementWhat(), "%d bytes follow the last element", c.left())
 	}
 }
 
@@ -193,15 +213,32 @@ func (h *stateHandle) sequence(c *cursor, each elementFunc) {
 		return
 	}
 	for i := range h.count() {
-		if len(b) < 4 || uint64(binary.BigEndian.Uint32(b)) > uint64(len(b)-4) {
-			c.corrupt(at, elementWhat, "what the chunks from here on hold ends within element %d of %d", i, h.count())
+		n := h.size(b)
+		if n < 0 {
+			c.corrupt(at, h.elementWhat(), "what the chunks from here on hold ends within element %d of %d, or that is none", i, h.count())
 			return
 		}
-		n := 4 + int(binary.BigEndian.Uint32(b))
-		each(b[4:n:n], c.base+int64(at), i)
+		body := b[:n:n]
+		if h.framed() {
+			body = body[4:]
+		}
+		each(body, c.base+int64(at), i)
 		b = b[n:]
 	}
 	if len(h.others) == 0 && len(b) > 0 {
-		c.corrupt(at, elementWhat, "%d bytes follow the last of %d elements in what the chunks from here on hold", len(b), h.count())
+		c.corrupt(at, h.elementWhat(), "%d bytes follow the last of %d elements in what the chunks from here on hold", len(b), h.count())
+	}
+}
+
+// size returns the length of the element that b starts with, -1 when b does not
+// hold a whole one.
+func (h *stateHandle) size(b []byte) int {
+	switch {
+	case !h.framed():
+		return legacySize(b)
+	case len(b) < 4 || uint64(binary.BigEndian.Uint32(b)) > uint64(len(b)-4):
+		return -1
+	default:
+		return 4 + int(binary.BigEndian.Uint32(b))
 	}
 }

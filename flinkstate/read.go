@@ -185,9 +185,6 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.supported(); err != nil {
-		return nil, err
-	}
 	readers := make([]*sourceReader, len(m.operators))
 	for i := range m.operators {
 		readers[i] = newSourceReader(&m.operators[i])
@@ -206,7 +203,7 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 	}
 	var errs []error
 	for _, r := range readers {
-		src, ws, err := r.source()
+		src, ws, err := r.source(m)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -219,7 +216,7 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	snap.Warnings = append(snap.Warnings, sharedPartitions(snap.Sources)...)
+	snap.Warnings = append(snap.Warnings, amongSources(snap.Sources)...)
 	sortWarnings(snap.Warnings)
 	if len(snap.Sources) == 0 {
 		return nil, &NoPositionError{Metadata: file, Operators: snap.Operators, Warnings: snap.Warnings}
@@ -238,15 +235,4 @@ func (s *Snapshot) add(op *operator) {
 	})
 	s.Warnings = append(s.Warnings, op.warn(RecordsInFlight, fmt.Sprintf(
 		"an unaligned checkpoint: %d bytes of records in flight are behind the positions of the sources and not in the target", op.channelBytes)))
-}
-
-// supported refuses what is known and not read yet, all of it at once.
-func (m *metadata) supported() error {
-	var errs []error
-	for i := range m.operators {
-		if op := &m.operators[i]; op.legacy {
-			errs = append(errs, op.unsupported(fmt.Sprintf("state %s of a FlinkKafkaConsumer, which is not read yet", legacyState)))
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -12,14 +12,16 @@ type sourceReader struct {
 	topics *topicTable
 	splits []split
 
-	dynamic int      // elements of a DynamicKafkaSource
-	newer   *foreign // the first that may be of a newer KafkaSource
+	dynamic int      // splits of a DynamicKafkaSource
+	newer   *foreign // the first that may be a split of a newer connector
 	other   int      // elements of anything else
-	first   *foreign // the first that is no split of a KafkaSource
+	first   *foreign // the first of dynamic and other
 }
 
-// foreign is an element that is no split of a KafkaSource.
+// foreign is an element that is no split of a KafkaSource, or no offset of a
+// FlinkKafkaConsumer.
 type foreign struct {
+	state   string
 	file    string
 	at      int64
 	subtask int
@@ -29,12 +31,14 @@ type foreign struct {
 
 func newSourceReader(op *operator) *sourceReader {
 	r := &sourceReader{op: op}
-	if len(op.readers) == 0 && op.coordinator == nil {
+	if len(op.readers) == 0 && len(op.legacy) == 0 && op.coordinator == nil {
 		return r // nothing will be read, and there may be thousands
 	}
 	n := 0
-	for i := range op.readers {
-		n += op.readers[i].count()
+	for _, handles := range [][]stateHandle{op.readers, op.legacy} {
+		for i := range handles {
+			n += handles[i].count()
+		}
 	}
 	r.topics, r.splits = newTopicTable(), make([]split, 0, n)
 	return r
@@ -42,8 +46,12 @@ func newSourceReader(op *operator) *sourceReader {
 
 // read takes the elements of one subtask from the stream that holds them.
 func (r *sourceReader) read(h *stateHandle, src bytesAt) error {
+	take := r.element
+	if h.name == legacyState {
+		take = r.legacyElement
+	}
 	return h.elements(r.op.ID, src, func(b []byte, at int64, i int) {
-		r.element(b, src.file, at, h.subtask, i)
+		take(b, src.file, at, h.subtask, i)
 	})
 }
 
@@ -51,40 +59,37 @@ func (r *sourceReader) read(h *stateHandle, src bytesAt) error {
 // (SimpleVersionedSerialization.writeVersionAndSerialize).
 func (r *sourceReader) element(b []byte, file string, at int64, subtask, i int) {
 	if len(b) < 8 || int(binary.BigEndian.Uint32(b[4:])) != len(b)-8 {
-		r.foreign(&foreign{file, at, subtask, i, -1}, nil)
+		r.foreign(&foreign{readerState, file, at, subtask, i, -1}, nil)
 		return
 	}
 	version := int32(binary.BigEndian.Uint32(b))
-	if version == 0 {
-		n := len(r.splits)
-		r.splits = append(r.splits, split{subtask: int32(subtask), state: splitHeld})
-		if r.splits[n].parse(b[8:], r.topics) {
-			return
+	n := len(r.splits)
+	r.splits = append(r.splits, split{subtask: int32(subtask), state: splitHeld})
+	switch s := &r.splits[n]; {
+	case version == 0 && r.topics.cluster == "" && s.parse(b[8:], r.topics):
+		return
+	case version == 1 && s.parseDynamic(b[8:], r.topics):
+		if r.dynamic++; r.first == nil {
+			r.first = &foreign{readerState, file, at, subtask, i, version}
 		}
-		r.splits = r.splits[:n]
+		return
 	}
-	r.foreign(&foreign{file, at, subtask, i, version}, b[8:])
+	r.splits = r.splits[:n]
+	r.foreign(&foreign{readerState, file, at, subtask, i, version}, b[8:])
 }
 
 func (r *sourceReader) foreign(f *foreign, b []byte) {
 	if r.first == nil {
 		r.first = f
 	}
-	switch {
-	case isDynamicSplit(f.version, b):
-		r.dynamic++
-	case isNewerSplit(f.version, b):
-		r.other++
-		if r.newer == nil {
-			r.newer = f
-		}
-	default:
-		r.other++
+	r.other++
+	if r.newer == nil && (isNewerSplit(f.version, b) || isNextDynamicSplit(f.version, b)) {
+		r.newer = f
 	}
 }
 
 func (f *foreign) structure(op *operator) string {
-	return structure(op.ID, f.subtask, "", fmt.Sprintf("%s %d", elementWhat, f.index))
+	return structure(op.ID, f.subtask, "", fmt.Sprintf("%s element %d", f.state, f.index))
 }
 
 func (f *foreign) corrupt(op *operator, reason string) error {

@@ -50,7 +50,7 @@ func (s *Snapshot) Source(selector string) (Source, error) {
 	return Source{}, s.selectorError(selector, fmt.Sprintf("%q fits no source", selector))
 }
 
-func (s *Snapshot) selectorError(selector, reason string) error {
+func (s *Snapshot) selectorError(selector, reason string) *SelectorError {
 	e := &SelectorError{Selector: selector, Reason: reason}
 	for _, src := range s.Sources {
 		src.Partitions = nil

@@ -23,9 +23,9 @@ type Snapshot struct {
 	// KindReason says why Kind is KindUnknown, and is empty otherwise.
 	KindReason string `json:"kindReason,omitempty"`
 
-	// Sources holds one entry for each KafkaSource operator, by operator id.
-	// Two sources are never merged, even when they share a partition. It is
-	// never empty.
+	// Sources holds one entry for each operator that is a source of Kafka, by
+	// operator id. Two sources are never merged, even when they share a
+	// partition. It is never empty.
 	Sources []Source `json:"sources"`
 
 	// Operators holds every operator of the file, by operator id, the ones of
@@ -47,9 +47,31 @@ type Snapshot struct {
 // Kind names the kind of a source.
 type Kind string
 
-// KafkaSource is the FLIP-27 source of flink-connector-kafka
-// (org.apache.flink.connector.kafka.source.KafkaSource), also under SQL.
-const KafkaSource Kind = "KafkaSource"
+const (
+	// KafkaSource is the FLIP-27 source of flink-connector-kafka
+	// (org.apache.flink.connector.kafka.source.KafkaSource), also under SQL.
+	KafkaSource Kind = "KafkaSource"
+	// DynamicKafkaSource is the source of flink-connector-kafka 3.1 and later
+	// that reads from several clusters (FLIP-246).
+	DynamicKafkaSource Kind = "DynamicKafkaSource"
+	// FlinkKafkaConsumer is the source that KafkaSource replaced, last seen in
+	// flink-connector-kafka 3.x. It stores the offset of the last record that it
+	// read; positions have C, which is one more.
+	FlinkKafkaConsumer Kind = "FlinkKafkaConsumer"
+)
+
+// Cluster is one Kafka cluster of a DynamicKafkaSource, as its enumerator knows
+// it.
+type Cluster struct {
+	// ID is what the job's KafkaMetadataService calls the cluster. It need not
+	// be the id that the brokers have.
+	ID string `json:"id"`
+	// BootstrapServers holds the cluster's bootstrap.servers, more than one when
+	// streams give it differently.
+	BootstrapServers []string `json:"bootstrapServers,omitempty"`
+	// Topics holds the topics that streams have there.
+	Topics []string `json:"topics,omitempty"`
+}
 
 // Discovery says whether the enumerator of a source had seen all partitions
 // that existed when the job started.
@@ -66,7 +88,7 @@ const (
 	DiscoveryUnfinished Discovery = "unfinished"
 )
 
-// Source is one KafkaSource operator.
+// Source is one operator that reads Kafka.
 type Source struct {
 	// OperatorID is 32 lower-case hex digits, as Flink prints it.
 	OperatorID string `json:"operatorId"`
@@ -76,7 +98,7 @@ type Source struct {
 	UID string `json:"uid,omitempty"`
 	// Name is the operator's name, from metadata version 5 on.
 	Name string `json:"name,omitempty"`
-	// Kind is KafkaSource.
+	// Kind says which source it is.
 	Kind Kind `json:"kind"`
 	// Parallelism is the number of the operator's subtasks.
 	Parallelism int `json:"parallelism"`
@@ -85,8 +107,12 @@ type Source struct {
 	FinishedSubtasks []int `json:"finishedSubtasks,omitempty"`
 	// Discovery says whether the enumerator had seen all partitions.
 	Discovery Discovery `json:"discovery"`
+	// Clusters holds what the enumerator of a DynamicKafkaSource knows of its
+	// clusters, by id. Empty for other sources.
+	Clusters []Cluster `json:"clusters,omitempty"`
 	// Partitions holds each partition that a reader or the enumerator knows,
-	// once, by topic and number.
+	// once, by topic, number and cluster. Clusters are told apart for a
+	// DynamicKafkaSource alone; [Snapshot.InCluster] takes one.
 	Partitions []offsetmap.Position `json:"partitions"`
 }
 

@@ -1,10 +1,6 @@
 package flinkstate
 
-import (
-	"fmt"
-
-	"github.com/flinkmm2/flinkmm2/offsetmap"
-)
+import "fmt"
 
 // Reasons for which an operator is not among the sources.
 const (
@@ -13,44 +9,53 @@ const (
 	skippedOther        = "holds another source's splits"
 	skippedUnknownEnum  = "holds no split, and its enumerator is none that is known, so its kind cannot be told"
 	skippedUnidentified = "holds no split, and its enumerator names no partition, so its kind cannot be told"
+	skippedDynamic      = "is a DynamicKafkaSource whose readers and enumerator name no partition"
 	skippedNoEnum       = "holds no split and has no enumerator, so its kind cannot be told"
 )
 
 // source decides what the operator is when all its elements were seen. It
 // returns nil for an operator that is passed over, with op.Skipped set.
-func (r *sourceReader) source() (*Source, []Warning, error) {
+func (r *sourceReader) source(m *metadata) (*Source, []Warning, error) {
 	op := r.op
-	if op.FullyFinished {
+	switch {
+	case op.FullyFinished:
 		op.Skipped = skippedFinished
 		return nil, []Warning{op.warn(OperatorFinished, "all subtasks have finished and nothing is stored; if it was a source, its positions are gone")}, nil
-	}
-	if len(op.readers) == 0 && op.coordinator == nil {
+	case len(op.legacy) > 0:
+		return r.legacySource(m)
+	case len(op.readers) == 0 && op.coordinator == nil:
 		op.Skipped = skippedNoSource
 		return nil, nil, nil
 	}
-	kafka, foreigners := len(r.splits), r.dynamic+r.other
-	if kafka > 0 && foreigners > 0 {
+	kafka := len(r.splits) - r.dynamic
+	switch {
+	case kafka > 0 && r.dynamic+r.other > 0:
 		return nil, nil, r.first.corrupt(op, fmt.Sprintf("not the split of a KafkaSource to its last byte, as %d others of the operator are", kafka))
+	case r.dynamic > 0 && r.other > 0:
+		return nil, nil, op.corrupt(fmt.Sprintf("%d of its splits are those of a DynamicKafkaSource to the last byte, %d are not", r.dynamic, r.other))
 	}
 	ix, err := r.index()
 	if err != nil {
 		return nil, nil, err
 	}
 	e := r.enumerator(ix)
+	known := e.kind == enumKafka || e.kind == enumDynamic
 	switch {
-	case foreigners > 0 && r.other == 0, foreigners == 0 && kafka == 0 && e.kind == enumDynamic:
-		return nil, nil, op.unsupported("a DynamicKafkaSource, which is not read yet")
 	case r.newer != nil:
-		return nil, nil, r.newer.unsupported(op, fmt.Sprintf("split serializer version %d, though it starts as the split of a KafkaSource does (version 0 is read)", r.newer.version))
-	case foreigners > 0 && (e.kind == enumKafka || e.kind == enumDynamic):
+		return nil, nil, r.newer.unsupported(op, fmt.Sprintf("split serializer version %d, though it starts as a split of Kafka does (version 0 of the KafkaSource and 1 of the DynamicKafkaSource are read)", r.newer.version))
+	case r.other > 0 && known:
 		return nil, nil, r.first.corrupt(op, fmt.Sprintf("not a split that is known, version %d, though the enumerator is that of a Kafka source", r.first.version))
-	case foreigners > 0:
+	case r.other > 0:
 		op.Skipped = skippedOther
 		return nil, nil, nil
-	case kafka > 0 && e.err != nil:
+	case len(r.splits) > 0 && e.err != nil:
 		return nil, nil, e.err
-	case kafka > 0 || e.kind == enumKafka:
-		return r.kafkaSource(e, ix)
+	case kafka > 0 && e.kind == enumDynamic, r.dynamic > 0 && e.kind == enumKafka:
+		return nil, nil, op.corrupt("the readers hold splits of another kind of source than the enumerator knows")
+	case r.dynamic > 0, e.kind == enumDynamic && len(e.splits) > 0:
+		return r.enumeratedSource(DynamicKafkaSource, e, ix)
+	case kafka > 0, e.kind == enumKafka:
+		return r.enumeratedSource(KafkaSource, e, ix)
 	case len(op.readers) == 0:
 		op.Skipped = skippedNoSource
 		return nil, nil, nil
@@ -63,6 +68,8 @@ func (r *sourceReader) unidentified(e enumState) Warning {
 	switch {
 	case e.kind == enumNone:
 		r.op.Skipped = skippedNoEnum
+	case e.kind == enumDynamic:
+		r.op.Skipped = skippedDynamic
 	case e.kind == enumOther:
 		r.op.Skipped = skippedUnknownEnum
 	case e.discovery == DiscoveryUnfinished:
@@ -80,11 +87,12 @@ func (r *sourceReader) enumerator(ix *splitIndex) enumState {
 	}
 	c := newCursor(r.op.file, r.op.coordinatorAt, r.op.coordinator)
 	c.operator = r.op.ID
-	return parseEnumerator(c, r.topics, ix.holds)
+	return parseEnumerator(c, r.topics, ix.holds, r.dynamic > 0)
 }
 
-// kafkaSource joins what the readers hold with what the enumerator alone knows.
-func (r *sourceReader) kafkaSource(e enumState, ix *splitIndex) (*Source, []Warning, error) {
+// enumeratedSource joins what the readers hold with what the enumerator alone
+// knows.
+func (r *sourceReader) enumeratedSource(kind Kind, e enumState, ix *splitIndex) (*Source, []Warning, error) {
 	held := len(r.splits)
 	if len(e.splits) > 0 {
 		r.splits = append(r.splits, e.splits...)
@@ -94,20 +102,25 @@ func (r *sourceReader) kafkaSource(e enumState, ix *splitIndex) (*Source, []Warn
 		}
 	}
 	op := r.op
-	s := &Source{
-		OperatorID:       op.ID,
-		UID:              op.UID,
-		Name:             op.Name,
-		Kind:             KafkaSource,
-		Parallelism:      op.Parallelism,
-		FinishedSubtasks: op.FinishedSubtasks,
-		Discovery:        e.discovery,
-		Partitions:       ix.positions(),
-	}
+	s := op.source(kind, ix)
+	s.Discovery, s.Clusters = e.discovery, e.clusters
 	return s, r.warnings(e, held), nil
 }
 
-// warnings says what bears on the positions of a KafkaSource.
+func (op *operator) source(kind Kind, ix *splitIndex) *Source {
+	return &Source{
+		OperatorID:       op.ID,
+		UID:              op.UID,
+		Name:             op.Name,
+		Kind:             kind,
+		Parallelism:      op.Parallelism,
+		FinishedSubtasks: op.FinishedSubtasks,
+		Discovery:        DiscoveryUnknown,
+		Partitions:       ix.positions(),
+	}
+}
+
+// warnings says what bears on the positions of a source with an enumerator.
 func (r *sourceReader) warnings(e enumState, held int) []Warning {
 	op := r.op
 	var ws []Warning
@@ -155,41 +168,6 @@ func (op *operator) unsupported(what string) error {
 	return &UnsupportedError{File: op.file, Offset: op.at, Structure: "operator " + label(op.ID, op.UID, op.Name), What: what}
 }
 
-// sharedPartitions warns of partitions that two sources hold. The job copied
-// them twice, to two places of which neither is the boundary.
-func sharedPartitions(sources []Source) []Warning {
-	var ws []Warning
-	for i := range sources {
-		for j := i + 1; j < len(sources); j++ {
-			a, b := &sources[i], &sources[j]
-			n, first := commonPartitions(a.Partitions, b.Partitions)
-			if n == 0 {
-				continue
-			}
-			ws = append(ws, Warning{
-				Code: PartitionsShared, OperatorID: a.OperatorID, UID: a.UID, Name: a.Name,
-				Text: fmt.Sprintf("it shares %d partitions with operator %s, the first being %s; the two are not merged", n, label(b.OperatorID, b.UID, b.Name), first),
-			})
-		}
-	}
-	return ws
-}
-
-// commonPartitions counts what two sorted lists share.
-func commonPartitions(a, b []offsetmap.Position) (n int, first offsetmap.TopicPartition) {
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch d := a[i].Compare(b[j].TopicPartition); {
-		case d < 0:
-			i++
-		case d > 0:
-			j++
-		default:
-			if n++; n == 1 {
-				first = a[i].TopicPartition
-			}
-			i++
-			j++
-		}
-	}
-	return n, first
+func (op *operator) corrupt(reason string) error {
+	return &CorruptError{File: op.file, Offset: op.at, Structure: "operator " + label(op.ID, op.UID, op.Name), Reason: reason}
 }

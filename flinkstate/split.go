@@ -13,6 +13,7 @@ const (
 	offsetEarliest  = -2
 	offsetCommitted = -3
 	offsetMigrated  = math.MinInt64
+	offsetUnknown   = math.MinInt64 + 1 // of a FlinkKafkaConsumer, which has numbers of its own
 	noStop          = math.MinInt64
 	noStart         = offsetMigrated // of an enumerator that stores none
 )
@@ -92,22 +93,4 @@ func isNewerSplit(v int32, b []byte) bool {
 	partition := c.i32("partition")
 	c.take(16, "offsets")
 	return v > 0 && c.err == nil && partition >= 0 && offsetmap.ValidateTopic(string(name)) == nil
-}
-
-// isDynamicSplit reports whether b, a split of serializer version v, is one of
-// the DynamicKafkaSource to the last byte (DynamicKafkaSourceSplitSerializer):
-// a split of a KafkaSource behind the id of its cluster.
-func isDynamicSplit(v int32, b []byte) bool {
-	if v != 1 && v != 2 {
-		return false
-	}
-	c := newCursor("", 0, b)
-	c.utf("cluster id")
-	if v == 2 && c.i8("flag") == 1 {
-		c.i64("value")
-	}
-	if c.i32("split version") != 0 || c.err != nil {
-		return false
-	}
-	return new(split).parse(b[c.off:], newTopicTable())
 }

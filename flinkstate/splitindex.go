@@ -1,6 +1,7 @@
 package flinkstate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -98,15 +99,25 @@ func (ix *splitIndex) positions() []offsetmap.Position {
 	for i := range topics {
 		topics[i] = uint32(i)
 	}
-	names := ix.topics.names
+	names, clusters := ix.topics.names, ix.topics.clusters
 	slices.SortFunc(topics, func(a, b uint32) int { return strings.Compare(names[a], names[b]) })
 	ps := make([]offsetmap.Position, len(ix.keys))
 	i := 0
 	for _, t := range topics {
+		cluster := ""
+		if clusters != nil {
+			cluster, _ = decodeUTF([]byte(clusters[t]))
+		}
 		for _, k := range ix.of(t) {
 			ix.splits[uint32(k)].position(&ps[i], names[t])
+			ps[i].Cluster = cluster
 			i++
 		}
+	}
+	if clusters != nil {
+		slices.SortFunc(ps, func(a, b offsetmap.Position) int {
+			return cmp.Or(a.Compare(b.TopicPartition), cmp.Compare(a.Cluster, b.Cluster))
+		})
 	}
 	return ps
 }

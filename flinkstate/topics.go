@@ -13,6 +13,12 @@ type topicTable struct {
 	names []string
 	seed  maphash.Seed
 	slots []topicSlot // a power of two, at most half full
+
+	// A topic of two clusters has two numbers. clusters holds that of each
+	// number, in modified UTF-8, and is nil while there are none.
+	clusters []string
+	cluster  string // of the topics that are asked for
+	salt     uint32 // its hash
 }
 
 // topicSlot is free when id is 0.
@@ -25,13 +31,36 @@ func newTopicTable() *topicTable {
 	return &topicTable{seed: maphash.MakeSeed()}
 }
 
+// in says of which cluster the topics are that are asked for next. Those of a
+// KafkaSource are of the one without a name.
+func (t *topicTable) in(cluster []byte) {
+	switch {
+	case t.cluster == string(cluster):
+		return
+	case t.clusters == nil:
+		t.clusters = make([]string, len(t.names))
+	}
+	t.cluster, t.salt = string(cluster), 0
+	if len(cluster) > 0 {
+		t.salt = uint32(maphash.Bytes(t.seed, cluster))
+	}
+}
+
+// clusterOf returns the cluster of a number, empty when clusters have no names.
+func (t *topicTable) clusterOf(id uint32) string {
+	if t.clusters == nil {
+		return ""
+	}
+	return t.clusters[id]
+}
+
 // id returns the number of a topic, false for bytes that are no legal name.
 func (t *topicTable) id(name []byte) (uint32, bool) {
-	h := uint32(maphash.Bytes(t.seed, name))
+	h := uint32(maphash.Bytes(t.seed, name)) ^ t.salt
 	mask := uint32(len(t.slots) - 1)
 	if len(t.slots) > 0 {
 		for i := h & mask; t.slots[i].id != 0; i = (i + 1) & mask {
-			if s := t.slots[i]; s.hash == h && t.names[s.id-1] == string(name) {
+			if s := t.slots[i]; s.hash == h && t.names[s.id-1] == string(name) && t.clusterOf(s.id-1) == t.cluster {
 				return s.id - 1, true
 			}
 		}
@@ -41,6 +70,9 @@ func (t *topicTable) id(name []byte) (uint32, bool) {
 		return 0, false
 	}
 	t.names = append(t.names, s)
+	if t.clusters != nil {
+		t.clusters = append(t.clusters, t.cluster)
+	}
 	if 2*len(t.names) > len(t.slots) {
 		t.grow()
 	}

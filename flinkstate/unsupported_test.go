@@ -29,10 +29,7 @@ func TestUnknownFormsAreUnsupported(t *testing.T) {
 		j.operators = append(j.operators, k.operators...)
 		return j
 	}
-	dynamicSplit := put(1, sized("cluster-0", 0, "orders", 0, int64(5), int64(noStop)))
 	dynamicSplit2 := put(2, sized("cluster-0", int8(1), int64(3), 0, "orders", 0, int64(5), int64(noStop)))
-	clusters := put(1, "stream", 1, "cluster-0", 1, "orders", "broker:9092")
-	clusters2 := put(1, "stream", 1, "cluster-0", 1, "orders", "broker:9092", int8(1), sized([]byte("java")), int8(0))
 	for _, tt := range []struct {
 		name string
 		meta []byte
@@ -50,13 +47,7 @@ func TestUnknownFormsAreUnsupported(t *testing.T) {
 		{"enumerator version", oneSource(t, enumerator(4, 0, int8(1)), reader(good)).bytes(), []string{testSource, "enumerator state version 4"}},
 		{"split version of the enumerator", oneSource(t, enumerator(3, 0, 1, int8(1)), reader(good)).bytes(), []string{testSource, "split serializer version 1"}},
 		{"newer split", other(nil, put(1, sized("orders", 0, int64(5), int64(noStop), int64(77)))).bytes(), []string{otherID, "split serializer version 1"}},
-		{"legacy source", beside(func(s *jobSubtask) {
-			s.managed = handle(inline(stream), listState{"topic-partition-offset-states", 1, nil})
-		}).bytes(), []string{otherID, "FlinkKafkaConsumer"}},
-		{"dynamic source", other(nil, dynamicSplit).bytes(), []string{otherID, "DynamicKafkaSource"}},
 		{"dynamic source of the next version", other(nil, dynamicSplit2).bytes(), []string{otherID, "DynamicKafkaSource"}},
-		{"dynamic source without splits", other(enumerator(1, clusters, 1, 1, "cluster-0", sized(0))).bytes(), []string{otherID, "DynamicKafkaSource"}},
-		{"dynamic source without splits, connector 5", other(enumerator(2, clusters2, 3, 1, "cluster-0", sized(0, 0, int8(1)))).bytes(), []string{otherID, "DynamicKafkaSource"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			snap, err := flinkstate.Read(fstest.MapFS{"sp/_metadata": {Data: tt.meta}}, "sp")
@@ -70,19 +61,5 @@ func TestUnknownFormsAreUnsupported(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// What is not read yet is reported all at once.
-func TestAllUnsupportedSourcesAreNamed(t *testing.T) {
-	stream, _ := plainStream()
-	legacy := handle(inline(stream), listState{"topic-partition-offset-states", 1, nil})
-	j := oneSource(t, nil, legacy)
-	j.operators = append(j.operators, jobOp{id: otherID, parallelism: 1, subtasks: []jobSubtask{{managed: legacy}}})
-	_, err := flinkstate.Read(j.fsys(nil), "sp")
-	for _, id := range []string{testSource, otherID} {
-		if err == nil || !strings.Contains(err.Error(), id) {
-			t.Errorf("the error does not name operator %s: %v", id, err)
-		}
 	}
 }

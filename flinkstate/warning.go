@@ -50,6 +50,17 @@ const (
 	SplitsBounded WarningCode = "splits-bounded"
 	// PartitionsShared: two sources hold the same partition.
 	PartitionsShared WarningCode = "partitions-shared"
+	// OffsetsEmpty: the list of offsets of a FlinkKafkaConsumer is empty. From
+	// Flink 1.15 on a stop with savepoint leaves that when no checkpoint came
+	// before it, whatever had been copied.
+	OffsetsEmpty WarningCode = "offsets-empty"
+	// OffsetsMayBeStale: the offsets of a FlinkKafkaConsumer may be those of the
+	// last checkpoint, behind what the job had copied. From Flink 1.15 on a stop
+	// with savepoint cancels that source before its state is written.
+	OffsetsMayBeStale WarningCode = "offsets-may-be-stale"
+	// SeveralClusters: a DynamicKafkaSource holds partitions of several clusters.
+	// Positions are of one; [Snapshot.InCluster] takes it.
+	SeveralClusters WarningCode = "several-clusters"
 )
 
 // Unfit reports whether a warning of this code makes the positions unfit for a
@@ -59,7 +70,8 @@ const (
 func (c WarningCode) Unfit() bool {
 	switch c {
 	case RecordsInFlight, OperatorFinished, SourceFinished, SplitsFinished, SubtaskMissing,
-		DiscoveryNotFinished, SourceUnidentified, PartitionsShared:
+		DiscoveryNotFinished, SourceUnidentified, PartitionsShared,
+		OffsetsEmpty, OffsetsMayBeStale, SeveralClusters:
 		return true
 	default:
 		return false

@@ -14,6 +14,10 @@ import (
 type Position struct {
 	TopicPartition
 
+	// Cluster is what a DynamicKafkaSource calls the cluster of the partition.
+	// Empty for sources that read from one cluster.
+	Cluster string `json:"cluster,omitempty"`
+
 	// Next is C, the next offset to read, whatever the state itself stores.
 	// It is none when Unread or State says why.
 	Next NextOffset `json:"next,omitzero"`

@@ -94,6 +94,9 @@ func flinkBreakages() map[string]breakage {
 		"flink/enumerator-missing":     warned(flinkstate.EnumeratorMissing),
 		"flink/source-unidentified":    warned(flinkstate.SourceUnidentified),
 		"flink/partitions-shared":      warned(flinkstate.PartitionsShared),
+		"flink/offsets-empty":          warned(flinkstate.OffsetsEmpty),
+		"flink/offsets-may-be-stale":   read("flink-1.20-legacy-stop-stale/savepoint"),
+		"flink/several-clusters":       warned(flinkstate.SeveralClusters),
 		"flink/warning-unknown":        warned("of-a-later-version"),
 		"flink/unclean-stop": func(l *lab) func() {
 			l.question.Attestations.FlinkStopped.Value = offsetmap.Canceled
