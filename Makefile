@@ -1,8 +1,9 @@
 # Every target works on all modules of the repository. Tools and jars go to $FLINKMM2_CACHE, else ~/.cache/flinkmm2.
 FUZZTIME ?= 30s
 TESTFLAGS ?=
+VERSIONS ?= 3.9.2,4.3.1
 
-.PHONY: help test race jvm test-list fuzz bench lint quickstart
+.PHONY: help test race jvm versions test-list fuzz bench lint quickstart
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -16,6 +17,10 @@ race: ## the same with the race detector
 
 jvm: ## only the packages that start real brokers and workers (Java 17, Maven); fails where they cannot
 	@FLINKMM2_REQUIRE=jvm,flink go run ./scripts/gotest -packages lab -no-skips -- -timeout 20m -p 1 $(TESTFLAGS)
+
+versions: ## the whole cutover suite on brokers and workers of VERSIONS (3.9.2,4.3.1), and what it counted
+	@figures=$$(mktemp) && trap 'rm -f "$$figures"' EXIT && FLINKMM2_REQUIRE=jvm go test ./internal/cutover -count=1 -timeout 30m \
+		-run '^TestJVM$$' -cutover.versions $(VERSIONS) -cutover.figures "$$figures" $(TESTFLAGS); status=$$?; cat "$$figures"; exit $$status
 
 test-list: ## run all tests and write the names of those that passed to .ci/tests.txt (needs what jvm needs)
 	@go run ./scripts/gotest -packages plain -no-skips -update-list -- -timeout 20m

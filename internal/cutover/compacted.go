@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/flinkmm2/flinkmm2"
@@ -55,11 +54,8 @@ func compactedTopic(ctx context.Context, w *world) error {
 		// kfake moves the log start to the first record that is left; brokers do not.
 		logs = slices.DeleteFunc(slices.Clone(logs), func(l compaction) bool { return l.keys[0] != 'z' })
 	}
-	for _, adm := range []*kadm.Client{w.admin.source, w.admin.target} {
-		r, err := adm.CreateTopics(ctx, int32(len(logs)), 1, compactedTopics(), topic)
-		if err := errors.Join(err, r.Error()); err != nil {
-			return err
-		}
+	if err := w.createWith(ctx, int32(len(logs)), compactedTopics(), topic); err != nil {
+		return err
 	}
 	positions := make([]offsetmap.Position, 0, len(logs))
 	want, left, ends := map[topicPartition]due{}, map[topicPartition][]*kgo.Record{}, make([]string, 0, len(logs))

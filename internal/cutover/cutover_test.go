@@ -5,7 +5,9 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/connectrest/connecttest"
 	"github.com/flinkmm2/flinkmm2/internal/lab"
 )
@@ -49,6 +52,12 @@ var jvm = lab.Shared{Options: labOptions(lab.DefaultVersion)}
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	// The embedded tests wait more than they work, whatever the machine has.
+	if n := flag.Lookup("test.parallel").Value; n.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		if err := n.Set("4"); err != nil {
+			panic(err)
+		}
+	}
 	os.Exit(jvm.Main(m).Run())
 }
 
@@ -114,12 +123,18 @@ func stageOf(t *testing.T, version string) Stage {
 	if version != lab.DefaultVersion {
 		l = func(t testing.TB) *lab.Lab { return lab.Start(t, labOptions(version)) }
 	}
-	return jvms(l(t))
+	return jvms(t, l(t))
 }
 
-func jvms(l *lab.Lab) Stage {
+func jvms(t *testing.T, l *lab.Lab) Stage {
+	t.Helper()
+	version, err := connectrest.ParseVersion(l.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return Stage{
-		Source: l.Source.Bootstrap, Target: l.Target.Bootstrap, Connect: l.Worker.RESTURL,
+		Version: version,
+		Source:  l.Source.Bootstrap, Target: l.Target.Bootstrap, Connect: l.Worker.RESTURL,
 		FlushTimeout: 4 * time.Second, StartTimeout: time.Minute, Patience: time.Minute,
 		Kill: l.Worker.Kill, Restart: l.Worker.Start,
 	}
@@ -162,7 +177,8 @@ func embedded(t *testing.T, opts ...connecttest.Option) (Stage, *connecttest.Wor
 	}
 	t.Cleanup(w.Close)
 	return Stage{
-		Source: strings.Join(source.ListenAddrs(), ","), Target: strings.Join(target.ListenAddrs(), ","), Connect: w.URL,
+		Version: connectrest.KafkaVersion(4, 3),
+		Source:  strings.Join(source.ListenAddrs(), ","), Target: strings.Join(target.ListenAddrs(), ","), Connect: w.URL,
 		FlushTimeout: 300 * time.Millisecond, StartTimeout: 2 * time.Second, Patience: 10 * time.Second,
 		Compact: source.Compact,
 		Kill:    func(testing.TB) { w.Kill() },

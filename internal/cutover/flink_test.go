@@ -24,7 +24,7 @@ import (
 // Every record has an id, and the ids on the target say what became of it.
 func TestFlink(t *testing.T) {
 	flinklab.Require(t)
-	stage := jvms(jvm.Get(t))
+	stage := jvms(t, jvm.Get(t))
 	stage.Patience = 2 * time.Minute
 	stage.Figures = &Figures{}
 	defer func() { keep(t, "Flink\n"+stage.Figures.String()) }()

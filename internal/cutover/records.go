@@ -19,12 +19,28 @@ type topicPartition = offsetmap.TopicPartition
 // the timestamps of records, and in the middle of a scenario.
 func forever() map[string]*string { return map[string]*string{"retention.ms": new("-1")} }
 
-// create makes a topic with equal partition counts on both clusters.
+// create makes topics with equal partition counts on both clusters.
 func (w *world) create(ctx context.Context, partitions int32, topics ...string) error {
+	return w.createWith(ctx, partitions, forever(), topics...)
+}
+
+// createWith returns when the brokers know what the controller has answered,
+// which on a busy machine is some time later.
+func (w *world) createWith(ctx context.Context, partitions int32, configs map[string]*string, topics ...string) error {
 	for _, adm := range []*kadm.Client{w.admin.source, w.admin.target} {
-		r, err := adm.CreateTopics(ctx, partitions, 1, forever(), topics...)
+		r, err := adm.CreateTopics(ctx, partitions, 1, configs, topics...)
 		if err := errors.Join(err, r.Error()); err != nil {
 			return err
+		}
+		var last error
+		if err := w.until(ctx, func() (bool, error) {
+			listed, err := adm.ListEndOffsets(ctx, topics...)
+			n := 0
+			listed.Each(func(kadm.ListedOffset) { n++ })
+			last = errors.Join(err, listed.Error(), check(n == len(topics)*int(partitions), "%d partitions are known", n))
+			return last == nil, nil
+		}); err != nil {
+			return fmt.Errorf("topics %v with %d partitions: %w: %w", topics, partitions, err, last)
 		}
 	}
 	return nil

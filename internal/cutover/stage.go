@@ -19,7 +19,8 @@ import (
 
 // Stage is where a scenario runs.
 type Stage struct {
-	Source  string // bootstrap servers
+	Version connectrest.Version // of the worker
+	Source  string              // bootstrap servers
 	Target  string
 	Connect string // base URL of the worker
 	// FlushTimeout is the worker's offset.flush.timeout.ms.
@@ -140,14 +141,14 @@ func (w *world) build(connect flinkmm2.Connect, journal flinkmm2.Journal, reader
 	}, w.options...)...)
 }
 
-// config is the users' template, right for workers from 3.9.
+// config is the users' template.
 func (w *world) config(topics []string) connectrest.Config {
 	quoted := make([]string, len(topics))
 	for i, t := range topics {
 		quoted[i] = strings.ReplaceAll(t, ".", `\.`)
 	}
 	const bytes = "org.apache.kafka.connect.converters.ByteArrayConverter"
-	return connectrest.Config{
+	config := connectrest.Config{
 		"connector.class":                     "org.apache.kafka.connect.mirror.MirrorSourceConnector",
 		"tasks.max":                           "3",
 		"source.cluster.alias":                "source",
@@ -170,6 +171,11 @@ func (w *world) config(topics []string) connectrest.Config {
 		"header.converter":                    bytes,
 		"errors.tolerance":                    "none",
 	}
+	if !w.Version.AtLeast(3, 9) { // which cannot do without offset-syncs
+		delete(config, "emit.offset-syncs.enabled")
+		config["offset-syncs.topic.location"], config["offset-syncs.topic.replication.factor"] = "target", "1"
+	}
+	return config
 }
 
 // stop leaves the stage as the scenario found it, apart from its topics.
