@@ -260,8 +260,10 @@ func (s *Store) ReadDir(name string) ([]fs.DirEntry, error) {
 // ReadSavepoint reads the savepoint or checkpoint at a location, as
 // flinkstate.ReadDir does for a local one. The path map says where files are now
 // that the state names by absolute URI: a prefix of such URIs, and the location
-// that stands for it, in any store. Files of the same bucket or HDFS as the
-// savepoint need no entry. Location of the result is the URI of the metadata file.
+// that stands for it, in any store. Files that the state names in the savepoint's
+// own bucket, or below the same hdfs authority, need no entry; those that it names
+// by hdfs need one where the location is a webhdfs one. Location of the result is
+// the URI of the metadata file.
 func ReadSavepoint(ctx context.Context, at string, pathMap map[string]string, opts ...Option) (*flinkstate.Snapshot, error) {
 	o, err := newOptions(opts)
 	if err != nil {
