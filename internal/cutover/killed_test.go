@@ -139,6 +139,8 @@ const never = 1 << 30
 // with nobody killing. It returns how many calls the step made.
 func (w *world) killedAt(ctx context.Context, step string, n int, carry bool) (int, error) {
 	defer w.stop(context.WithoutCancel(ctx))
+	// A dead program asks for as long as it would have lived.
+	w.options = append(w.options, flinkmm2.WithStopTimeout(10*time.Second))
 	topic, live, err := w.small(ctx)
 	if err != nil {
 		return 0, err
