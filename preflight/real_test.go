@@ -1,6 +1,7 @@
 package preflight_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +100,8 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) {
 	l.must(sink.ProduceSync(t.Context(), &kgo.Record{Topic: orders, Partition: 1, Value: []byte("t")}).FirstErr())
 	left := l.one("target/open-transaction")
 	l.says(left, "last stable offset 0 is 1 below the end 1", "producer id ", "from offset 0")
-	if left.Scope != orders+"-1" || left.Acceptable != offsetmap.Exact {
+	listed := l.openNow(l.probe.Target, orders, 1)
+	if len(listed) != 1 || left.Scope != fmt.Sprintf("%s-1:%d", orders, listed[0].ProducerID) || left.Acceptable != offsetmap.Exact {
 		t.Errorf("%s, acceptable %q", left, left.Acceptable)
 	}
 	l.must(sink.EndTransaction(t.Context(), kgo.TryCommit))

@@ -102,26 +102,70 @@ func (f Facts) reportOpenOnTarget(r *Reporter, reported map[offsetmap.TopicParti
 		switch {
 		case reported[tp]:
 		case t.End.IsNone() || t.Stable.IsNone():
-			r.Unmade(tp.String(), cmp.Or(f.unended.Reason(tp), errNotMeasured))
+			r.Unmade(tp.String()+scopeUnmeasured, cmp.Or(f.unended.Reason(tp), errNotMeasured))
 		case isHeld(t.Stable, t.End):
-			r.Block(tp.String(), "%s", heldBy(tp, t.Stable, t.End, f.TargetOpen, f.At))
+			f.reportHeld(r, tp, t)
 		}
+	}
+}
+
+// What follows the partition in the scope of target/open-transaction where no
+// producer's id can. No name of a topic has a colon.
+const (
+	scopeUnlisted    = ":unlisted"
+	scopeUndescribed = ":undescribed"
+	scopeUnmeasured  = ":unmeasured"
+)
+
+// reportHeld reports each transaction by its producer, so that the acceptance of
+// one writer's says nothing of another's, which may be the old job's.
+func (f Facts) reportHeld(r *Reporter, tp offsetmap.TopicPartition, t Tail) {
+	held := below(t.Stable, t.End)
+	all, described := f.TargetOpen.Get()
+	if !described {
+		r.Block(tp.String()+scopeUndescribed, "%s: %s", held, undescribed(f.TargetOpen.Err()))
+		return
+	}
+	open := of(tp, all)
+	for _, o := range open {
+		r.Block(fmt.Sprintf("%s:%d", tp, o.ProducerID), "%s: %s", held, o.describe(f.At))
+	}
+	// The last stable offset is the first offset of the first one that is open
+	// (UnifiedLog.fetchLastStableOffset).
+	switch {
+	case len(open) == 0:
+		r.Block(tp.String()+scopeUnlisted, "%s: %s", held, unlisted)
+	case open[0].Start.Compare(t.Stable) > 0:
+		r.Block(tp.String()+scopeUnlisted, "%s: the first transaction of a producer that is listed begins at %s, and of what begins before it none is: it hangs, or has just ended", held, open[0].Start)
 	}
 }
 
 var errNotMeasured = errors.New("the last stable offset was not measured")
 
+const unlisted = "no producer with an open transaction is listed: it hangs, or has just ended"
+
+func undescribed(why error) string { return fmt.Sprintf("whose it is could not be found out: %v", why) }
+
+func below(stable, end offsetmap.NextOffset) string {
+	n, _ := end.Sub(stable)
+	return fmt.Sprintf("the last stable offset %s is %d below the end %s", stable, n, end)
+}
+
+// of returns the transactions on the partition, by their first offset.
+func of(tp offsetmap.TopicPartition, all []OpenTransaction) []OpenTransaction {
+	return slices.DeleteFunc(slices.Clone(all), func(o OpenTransaction) bool { return o.TopicPartition != tp })
+}
+
 // heldBy says which transactions hold the last stable offset of a partition.
 func heldBy(tp offsetmap.TopicPartition, stable, end offsetmap.NextOffset, all offsetmap.Fact[[]OpenTransaction], now time.Time) string {
-	n, _ := end.Sub(stable)
-	who := fmt.Sprintf("whose it is could not be found out: %v", all.Err())
+	who := undescribed(all.Err())
 	if open, described := all.Get(); described {
-		who = "no producer with an open transaction is listed: it hangs, or has just ended"
-		if of := slices.DeleteFunc(slices.Clone(open), func(o OpenTransaction) bool { return o.TopicPartition != tp }); len(of) > 0 {
-			who = describe(of, now)
+		who = unlisted
+		if open = of(tp, open); len(open) > 0 {
+			who = describe(open, now)
 		}
 	}
-	return fmt.Sprintf("the last stable offset %s is %d below the end %s: %s", stable, n, end, who)
+	return below(stable, end) + ": " + who
 }
 
 // describe names each transaction: several subtasks of a sink can write to one
@@ -130,15 +174,19 @@ func describe(open []OpenTransaction, now time.Time) string {
 	const most = 5
 	var parts []string
 	for _, o := range open[:min(most, len(open))] {
-		text := fmt.Sprintf("producer id %d, epoch %d, has a transaction open from offset %s, and its last record has a timestamp of %s ago",
-			o.ProducerID, o.Epoch, o.Start, now.Sub(o.LastTimestamp).Round(time.Second))
-		if o.CoordinatorEpoch >= 0 {
-			text += fmt.Sprintf(" (coordinator epoch %d)", o.CoordinatorEpoch)
-		}
-		parts = append(parts, text)
+		parts = append(parts, o.describe(now))
 	}
 	if n := len(open) - most; n > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(parts, "; ")
+}
+
+func (o OpenTransaction) describe(now time.Time) string {
+	text := fmt.Sprintf("producer id %d, epoch %d, has a transaction open from offset %s, and its last record has a timestamp of %s ago",
+		o.ProducerID, o.Epoch, o.Start, now.Sub(o.LastTimestamp).Round(time.Second))
+	if o.CoordinatorEpoch >= 0 {
+		text += fmt.Sprintf(" (coordinator epoch %d)", o.CoordinatorEpoch)
+	}
+	return text
 }

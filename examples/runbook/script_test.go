@@ -230,14 +230,18 @@ func commitCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(stageOf(ts).source.commit(ctx, args[0], topic, p, int64(number(ts, args[2]))))
 }
 
+// openedCommand leaves a transaction open, and its producer id in PRODUCER.
 func openedCommand(ts *testscript.TestScript, neg bool, args []string) {
-	usage(ts, neg, len(args) == 2, "opened TOPIC-PARTITION COUNT")
-	topic, p := partition(ts, args[0])
+	usage(ts, neg, len(args) == 3, "opened TRANSACTIONAL-ID TOPIC-PARTITION COUNT")
+	topic, p := partition(ts, args[1])
 	ctx, cancel := within()
 	defer cancel()
-	client, err := stageOf(ts).target.open(ctx, topic, p, number(ts, args[1]))
+	client, err := stageOf(ts).target.open(ctx, args[0], topic, p, number(ts, args[2]))
 	ts.Check(err)
 	ts.Defer(client.Close)
+	id, _, err := client.ProducerID(ctx)
+	ts.Check(err)
+	ts.Setenv("PRODUCER", strconv.FormatInt(id, 10))
 }
 
 func fillCommand(ts *testscript.TestScript, neg bool, args []string) {

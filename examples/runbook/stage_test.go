@@ -164,9 +164,10 @@ func (c *side) produce(ctx context.Context, topic string, partition int32, from,
 	return c.client.ProduceSync(ctx, batch...).FirstErr()
 }
 
-// open writes records in a transaction, and leaves it open.
-func (c *side) open(ctx context.Context, topic string, partition int32, records int) (*kgo.Client, error) {
-	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.TransactionalID("orders-copy-0-9"))
+// open writes records in a transaction of the given transactional id, and leaves
+// it open.
+func (c *side) open(ctx context.Context, id, topic string, partition int32, records int) (*kgo.Client, error) {
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.TransactionalID(id))
 	if err != nil {
 		return nil, err
 	}

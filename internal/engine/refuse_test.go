@@ -245,9 +245,9 @@ func TestStartedByAnotherPlan(t *testing.T) {
 // What the plan has demanded of the target holds at the start too: where others may
 // move its ends, nothing else shows a transaction that was opened since.
 func TestATransactionThatIsOpenAtTheStartIsRefused(t *testing.T) {
-	open := offsetmap.Finding{Check: "target/open-transaction", Severity: offsetmap.Block, Scope: "orders-0", Detail: "open", Acceptable: offsetmap.Exact}
+	open := offsetmap.Finding{Check: "target/open-transaction", Severity: offsetmap.Block, Scope: "orders-0:4711", Detail: "open", Acceptable: offsetmap.Exact}
 	unmade := open
-	unmade.Unmade = true
+	unmade.Scope, unmade.Unmade = "orders-0:unmeasured", true
 	others := offsetmap.Acceptance{Check: OtherWriters, Scope: "*", By: "ann", Reason: "audit"}
 	accept := func(scope string) offsetmap.Acceptance {
 		return offsetmap.Acceptance{Check: open.Check, Scope: scope, By: "ann", Reason: "audit"}
@@ -259,11 +259,14 @@ func TestATransactionThatIsOpenAtTheStartIsRefused(t *testing.T) {
 	}{
 		"nothing is accepted":                {nil, open, Moved},
 		"ends may move":                      {[]offsetmap.Acceptance{others}, open, Moved},
-		"another partition's is accepted":    {[]offsetmap.Acceptance{others, accept("orders-1")}, open, Moved},
+		"another partition's is accepted":    {[]offsetmap.Acceptance{others, accept("orders-1:4711")}, open, Moved},
+		"another producer's is accepted":     {[]offsetmap.Acceptance{others, accept("orders-0:4712")}, open, Moved},
+		"the partition is accepted":          {[]offsetmap.Acceptance{others, accept("orders-0")}, open, Moved},
 		"all are accepted, by no name":       {[]offsetmap.Acceptance{accept("*")}, open, Moved},
-		"accepted":                           {[]offsetmap.Acceptance{accept("orders-1"), accept("orders-0")}, open, ""},
+		"accepted":                           {[]offsetmap.Acceptance{accept("orders-1:4711"), accept("orders-0:4711")}, open, ""},
 		"could not be found out":             {nil, unmade, Unknown},
-		"could not be found out, if it were": {[]offsetmap.Acceptance{accept("orders-0")}, unmade, ""},
+		"could not be found out, another":    {[]offsetmap.Acceptance{accept("orders-0:4711")}, unmade, Unknown},
+		"could not be found out, if it were": {[]offsetmap.Acceptance{accept("orders-0:unmeasured")}, unmade, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := plan(t, offsetmap.SourceOffset{}, c.accepted...)
