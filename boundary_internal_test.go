@@ -24,8 +24,8 @@ func (k *kept) Read(context.Context) ([]Entry, error)   { return *k, nil }
 func lines(acts ...string) *kept {
 	out := &kept{}
 	for i, a := range acts {
-		part := strings.Split(a, " ") // plan, act, phase
-		*out = append(*out, Entry{At: time.Unix(int64(i), 0), Plan: part[0], Act: part[1], Phase: Phase(part[2]), Connector: "mm2", Group: "g"})
+		part := append(strings.Split(a, " "), "") // plan, act, phase, savepoint
+		*out = append(*out, Entry{At: time.Unix(int64(i), 0), Plan: part[0], Act: part[1], Phase: Phase(part[2]), Savepoint: part[3], Connector: "mm2", Group: "g"})
 	}
 	return out
 }
@@ -46,7 +46,13 @@ func TestTheJournalKnowsWhetherARollbackStands(t *testing.T) {
 		{name: "another was planned", acts: []string{"a rollback done", "b plan done"}, done: true},
 		{name: "another was resumed", acts: []string{"a rollback done", "b resume begin"}},
 		{name: "another was resumed and is back", acts: []string{"a rollback done", "b resume begin", "b resume done", "b rollback begin", "b rollback done"}},
-		{name: "another was handed back before the plan", acts: []string{"b commit-boundary begin", "b commit-boundary done", "a plan done"}},
+		{name: "another was handed back before the plan", acts: []string{"b plan done s1", "b commit-boundary begin s1", "b commit-boundary done s1", "a plan done s2"}},
+		{name: "another was handed back while the plan was made", acts: []string{"b plan done s1", "b commit-boundary begin s1", "b commit-boundary done s1", "a plan done s1"}, handed: "b"},
+		{name: "the plan is from a savepoint that was planned from before", acts: []string{"c plan done s0", "b plan done s1", "b commit-boundary begin s1", "a plan done s0"}, handed: "b"},
+		{name: "handing back failed while the plan was made", acts: []string{"b plan done s1", "b commit-boundary begin s1", "b commit-boundary failed s1", "a plan done s1"}},
+		{name: "an older hand-back stands when a later one failed", acts: []string{"b commit-boundary begin s1", "c commit-boundary begin s2", "c commit-boundary failed s2", "a plan done s1"}, handed: "b"},
+		{name: "from which savepoint another was handed back is not told", acts: []string{"b commit-boundary begin", "b commit-boundary done", "a plan done s2"}, handed: "b"},
+		{name: "from which savepoint the plan was made is not told", acts: []string{"b commit-boundary begin s1", "b commit-boundary done s1", "a plan done"}, handed: "b"},
 		{name: "another was handed back", acts: []string{"a plan done", "b commit-boundary begin", "b commit-boundary done"}, handed: "b"},
 		{name: "another may have been handed back", acts: []string{"a plan done", "b commit-boundary begin", "b commit-boundary unknown"}, handed: "b"},
 		{name: "the tool was killed while it handed back", acts: []string{"a plan done", "b commit-boundary begin"}, handed: "b"},
@@ -138,6 +144,21 @@ func TestTheNoteFitsWhatBrokersTake(t *testing.T) {
 		if got := (offsetSettings{maxMetadata: most}).note(digest); got != want {
 			t.Errorf("%v: %q, want %q", most, got, want)
 		}
+	}
+}
+
+// A savepoint is the same wherever it lies, and whatever of it was opened.
+func TestASavepointIsKnownByItsMetadata(t *testing.T) {
+	of := func(location string, files ...offsetmap.File) string {
+		return savepointID(&offsetmap.Savepoint{Location: location, Files: files})
+	}
+	meta, other, part := offsetmap.File{Name: "_metadata", SHA256: "aa"}, offsetmap.File{Name: "_metadata", SHA256: "ab"}, offsetmap.File{Name: "part-1", SHA256: "bb"}
+	if one := of("x", meta); one != "sha256:aa" || one != of("y", part, meta) || one == of("x", other) {
+		t.Errorf("%s: elsewhere %s, another %s", one, of("y", part, meta), of("x", other))
+	}
+	more := offsetmap.File{Name: "part-2", SHA256: "cc"}
+	if one := of("x", part, more); one != of("x", more, part) || one == of("x", part) || one == savepointID(nil) {
+		t.Errorf("without a _metadata: %s, the other way round %s, less %s", one, of("x", more, part), of("x", part))
 	}
 }
 

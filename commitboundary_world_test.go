@@ -212,7 +212,7 @@ func (w *wayBack) writeJournal(e flinkmm2.Entry) {
 }
 
 // A plan that was made before the boundary was committed knows nothing of the
-// Flink job that runs since. One that is made afterwards does.
+// Flink job that runs since. One that is made from a savepoint of that job does.
 func TestNoOlderPlanStartsOnceFlinkHasTheBoundary(t *testing.T) {
 	t.Parallel()
 	w := rolledBack(t)
@@ -223,22 +223,62 @@ func TestNoOlderPlanStartsOnceFlinkHasTheBoundary(t *testing.T) {
 	if _, err := w.hand(oldGroup); err != nil {
 		t.Fatal(err)
 	}
-	refused := func(plan *offsetmap.Plan) error {
-		_, applied := w.steps.Apply(t.Context(), plan)
-		_, started := w.steps.Start(t.Context(), plan, flinkmm2.Approval{Digest: plan.Digest, By: "test"})
-		if applied == nil || started == nil {
-			return nil
-		}
-		return errors.Join(applied, started)
-	}
-	if err := refused(second); !errors.Is(err, flinkmm2.ErrMoved) || strings.Count(err.Error(), "journal/handed-back: the boundary of plan "+first.Digest) != 2 {
+	if err := w.forward(second); !errors.Is(err, flinkmm2.ErrMoved) || strings.Count(err.Error(), "journal/handed-back: the boundary of plan "+first.Digest) != 2 {
 		t.Errorf("the older plan: %v", err)
 	}
+	w.checkpoint++
 	w.makePlanFrom("50", "32")
 	if _, err := w.steps.Apply(t.Context(), w.plan); err != nil {
 		t.Errorf("a plan that was made since: %v", err)
 	}
 }
+
+// forward is why neither Apply nor Start take the plan, nil when one does.
+func (w *wayBack) forward(plan *offsetmap.Plan) error {
+	w.Helper()
+	_, applied := w.steps.Apply(w.Context(), plan)
+	_, started := w.steps.Start(w.Context(), plan, flinkmm2.Approval{Digest: plan.Digest, By: "test"})
+	if applied == nil || started == nil {
+		return nil
+	}
+	return errors.Join(applied, started)
+}
+
+// Flink runs from its group. The savepoint that the migration began with, and
+// any that had been planned from since, and the word of then that Flink has
+// ended, are all still there, and a new plan from them would be a second writer.
+func TestNoPlanIsMadeFromASavepointThatIsOlderThanTheHandBack(t *testing.T) {
+	t.Parallel()
+	w := rolledBack(t)
+	first, boundary := w.plan, w.boundary
+	w.makePlanFrom("50", "32")
+	w.plan, w.boundary = first, boundary
+	if _, err := w.planFrom(w.steps, "50", "32"); err != nil {
+		t.Fatalf("before the hand-back: %v", err)
+	}
+	if _, err := w.hand(oldGroup); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{"20", "50"} {
+		plan, err := w.planFrom(w.steps, at, "32")
+		var blocked *offsetmap.BlockedError
+		if plan != nil || !errors.As(err, &blocked) || !strings.Contains(err.Error(), "journal/handed-back: the boundary of plan "+first.Digest) {
+			t.Errorf("from %s: plan %t, %v", at, plan != nil, err)
+		}
+	}
+	w.checkpoint++ // the job is stopped again: the very same offsets in another savepoint
+	if _, err := w.planFrom(w.steps, "50", "32"); err != nil {
+		t.Errorf("from a savepoint of the job that ran since: %v", err)
+	}
+	if _, err := w.planFrom(w.over(w.source.admin, unreadable{w.journal}), "50", "32"); err == nil || !strings.Contains(err.Error(), "journal/unreadable: ") {
+		t.Errorf("without a journal that tells: %v", err)
+	}
+}
+
+// unreadable is a journal that cannot be read.
+type unreadable struct{ flinkmm2.Journal }
+
+func (unreadable) Read(context.Context) ([]flinkmm2.Entry, error) { return nil, io.ErrUnexpectedEOF }
 
 // hooked is an admin client with somebody who does something before or behind
 // one call.

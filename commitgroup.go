@@ -21,7 +21,7 @@ const readBackPause = 200 * time.Millisecond
 // since it was decided: that may have been a start.
 func (m *Migration) commit(ctx context.Context, plan *offsetmap.Plan, r GroupReturn, entries int, note string, want endsByPartition) error {
 	intent := Entry{
-		Act: actCommit, Plan: plan.Digest, Group: r.Group, Approved: r.FlinkStopped.By,
+		Act: actCommit, Plan: plan.Digest, Group: r.Group, Savepoint: savepointID(plan.Body.Savepoint), Approved: r.FlinkStopped.By,
 		Detail: fmt.Sprintf("%d partitions; Flink attested %s: %s", len(want), r.FlinkStopped.Value, r.FlinkStopped.Reason),
 	}
 	err := m.actAfter(ctx, entries, intent, func(ctx context.Context) error {

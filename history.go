@@ -1,6 +1,7 @@
 package flinkmm2
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -33,7 +34,8 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 	var others rivals
 	begun := 0 // resumes that the journal does not see the end of
 	created, used := false, false
-	for _, e := range entries {
+	handed := "" // the plan whose boundary Flink had before this one was made from a savepoint that is older
+	for i, e := range entries {
 		if e.Connector != m.cfg.Connector {
 			continue
 		}
@@ -54,7 +56,10 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 		switch e.Act {
 		case actPlan:
 			h.Planned = true
-			others = rivals{} // what was done before this plan was made is no news to it
+			others, handed = rivals{}, "" // what was done before this plan was made is no news to it
+			if h := lastHandBack(entries[:i]); h.forbids(e.Savepoint) {
+				handed = h.plan // committed while the plan was made
+			}
 		case actWrite:
 			h.Written = true
 		case actRestore:
@@ -81,7 +86,7 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 	}
 	h.Created = created && !used
 	h.Resumed = h.Resumed || begun > 0
-	h.Other, h.Writing, h.HandedBack = others.resumes.last(), others.writes.last(), others.commits.last()
+	h.Other, h.Writing, h.HandedBack = others.resumes.last(), others.writes.last(), cmp.Or(others.commits.last(), handed)
 	return offsetmap.Known(h), len(entries)
 }
 

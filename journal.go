@@ -42,6 +42,7 @@ type Entry struct {
 	By        string         `json:"by"`
 	Approved  string         `json:"approvedBy,omitempty"` // of a start and its resume: who gave the word; of a commit-boundary: who attested Flink's end
 	Group     string         `json:"group,omitempty"`      // of a commit-boundary: the consumer group
+	Savepoint string         `json:"savepoint,omitempty"`  // of a plan and a commit-boundary: "sha256:" and the hash of the _metadata that the plan was made from
 	Detail    string         `json:"detail,omitempty"`
 	Ends      []PartitionEnd `json:"targetEnds,omitempty"` // of a start: the target's ends before the first resume
 	AfterTorn bool           `json:"afterTorn,omitempty"`  // the line before this one was cut short by a crash
@@ -53,8 +54,8 @@ type Phase string
 const (
 	PhaseBegin   Phase = "begin"
 	PhaseDone    Phase = "done"
-	PhaseFailed  Phase = "failed"  // the act was refused, or ended in an error that Detail tells
-	PhaseUnknown Phase = "unknown" // the answer was lost and could not be read back
+	PhaseFailed  Phase = "failed"  // the act was refused, or ended in an error that Detail tells; a commit-boundary: nothing of it was carried out, nor will be
+	PhaseUnknown Phase = "unknown" // the answer was lost and could not be read back; a commit-boundary: some of it was carried out, or may be yet
 )
 
 // PartitionEnd is the end of one target partition, under the name of its source

@@ -32,7 +32,9 @@ type PlanRequest struct {
 }
 
 // Preflight runs every check and decides every partition, and writes nothing.
-// Findings that block are in the report, not in the error.
+// Findings that block are in the report, not in the error. One check needs the
+// journal: after the boundary of a plan was committed for Flink, or may have
+// been, no savepoint serves that a plan was made from before.
 func (m *Migration) Preflight(ctx context.Context, req PlanRequest) (preflight.Report, error) {
 	_, _, report, err := m.preflight(ctx, req)
 	return report, err
@@ -61,7 +63,7 @@ func (m *Migration) MakePlan(ctx context.Context, req PlanRequest) (*offsetmap.P
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	if err := m.journal(ctx, Entry{Act: actPlan, Phase: PhaseDone, Plan: plan.Digest, Detail: fmt.Sprintf("%d partitions", len(plan.Body.Rows))}); err != nil {
+	if err := m.journal(ctx, Entry{Act: actPlan, Phase: PhaseDone, Plan: plan.Digest, Savepoint: savepointID(plan.Body.Savepoint), Detail: fmt.Sprintf("%d partitions", len(plan.Body.Rows))}); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
 	return plan, nil
@@ -96,15 +98,18 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 	if err := ctx.Err(); err != nil {
 		return source, facts, none, err
 	}
-	return source, facts, preflight.Judge(facts, preflight.Question{
-		Origin:       offsetmap.FromSavepoint,
-		Positions:    source.Partitions,
-		Warnings:     req.Snapshot.Warnings,
-		Kind:         req.Snapshot.Kind,
-		Attestations: req.Attestations,
-		Acceptances:  req.Acceptances,
-		Earlier:      earlier(req.Earlier),
-	}, m.checks...), nil
+	report := preflight.Judge(facts, preflight.Question{
+		Origin:          offsetmap.FromSavepoint,
+		Positions:       source.Partitions,
+		Warnings:        req.Snapshot.Warnings,
+		Kind:            req.Snapshot.Kind,
+		KindReason:      req.Snapshot.KindReason,
+		MetadataVersion: req.Snapshot.MetadataVersion,
+		Attestations:    req.Attestations,
+		Acceptances:     req.Acceptances,
+		Earlier:         earlier(req.Earlier),
+	}, m.checks...)
+	return source, facts, withFindings(report, m.notHandedBack(ctx, savepointOf(req.Snapshot, source))), nil
 }
 
 func earlier(plans []*offsetmap.Plan) []offsetmap.EarlierPlan {
@@ -142,13 +147,6 @@ func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.
 	if !tracked && !f.Active.IsAbsent() {
 		return offsetmap.Body{}, fmt.Errorf("%w: the topics that the connector has written: %w", ErrNotKnown, f.Active.Err())
 	}
-	snapshot := &offsetmap.Savepoint{
-		Location: withoutUser(req.Snapshot.Location), MetadataVersion: req.Snapshot.MetadataVersion, CheckpointID: req.Snapshot.CheckpointID,
-		OperatorID: source.OperatorID, UID: source.UID,
-	}
-	for _, file := range req.Snapshot.Files {
-		snapshot.Files = append(snapshot.Files, offsetmap.File{Name: withoutUser(file.Name), SHA256: file.SHA256})
-	}
 	lifetime := m.lifetime
 	if lifetime == 0 {
 		lifetime = offsetmap.DefaultLifetime
@@ -162,7 +160,7 @@ func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.
 			Version: worker.Version.String(), Commit: worker.Commit, ClusterID: worker.KafkaClusterID,
 			PluginVersion: plugin, ProducerClusterID: reached,
 		},
-		Savepoint:    snapshot,
+		Savepoint:    savepointOf(req.Snapshot, source),
 		Group:        report.Group,
 		Isolation:    req.Attestations.Isolation.Value,
 		Attestations: req.Attestations,
@@ -171,6 +169,18 @@ func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.
 		Earlier:      earlier(req.Earlier),
 		Rows:         report.Rows,
 	}, nil
+}
+
+// savepointOf is what a plan records of the snapshot.
+func savepointOf(s *flinkstate.Snapshot, source flinkstate.Source) *offsetmap.Savepoint {
+	out := &offsetmap.Savepoint{
+		Location: withoutUser(s.Location), MetadataVersion: s.MetadataVersion, CheckpointID: s.CheckpointID,
+		OperatorID: source.OperatorID, UID: source.UID,
+	}
+	for _, file := range s.Files {
+		out.Files = append(out.Files, offsetmap.File{Name: withoutUser(file.Name), SHA256: file.SHA256})
+	}
+	return out
 }
 
 // withoutUser drops user and password from a URI that Flink has stored.

@@ -2,7 +2,9 @@ package flinkmm2_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,6 +38,7 @@ type wayBack struct {
 	steps          *flinkmm2.Migration
 	plan           *offsetmap.Plan
 	boundary       *flinkmm2.Boundary
+	checkpoint     int64 // of the savepoint that plans are made from
 
 	*clock
 }
@@ -218,9 +221,11 @@ func (w *wayBack) makePlanFrom(c0, c1 string) {
 	if w.plan, err = offsetmap.Seal(body); err != nil {
 		w.Fatal(err)
 	}
-	if err := w.journal.Append(w.Context(), flinkmm2.Entry{At: w.now(), Act: "plan", Phase: flinkmm2.PhaseDone, Plan: w.plan.Digest, Connector: "mm2", By: "test"}); err != nil {
+	entries, err := w.journal.Read(w.Context())
+	if err != nil {
 		w.Fatal(err)
 	}
+	w.writeJournal(flinkmm2.Entry{Act: "plan", Phase: flinkmm2.PhaseDone, Plan: w.plan.Digest, Savepoint: entries[len(entries)-1].Savepoint})
 }
 
 // planFrom makes a plan by the given steps, from a savepoint that holds c0 and c1.
@@ -236,8 +241,8 @@ func (w *wayBack) planFrom(steps *flinkmm2.Migration, c0, c1 string) (*offsetmap
 	}
 	return steps.MakePlan(w.Context(), flinkmm2.PlanRequest{
 		Snapshot: &flinkstate.Snapshot{
-			Location: "savepoint-test/_metadata", MetadataVersion: 4, CheckpointID: 7,
-			Files: []flinkstate.File{{Name: "_metadata", Size: 1, SHA256: strings.Repeat("0123456789abcdef", 4)}},
+			Location: "savepoint-test/_metadata", MetadataVersion: 4, CheckpointID: w.checkpoint,
+			Files: []flinkstate.File{{Name: "_metadata", Size: 1, SHA256: fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%d: %s, %s", w.checkpoint, c0, c1)))}},
 			Sources: []flinkstate.Source{{
 				OperatorID: "30198ea1e33432d6307d761dd131f28a", Kind: flinkstate.KafkaSource, Parallelism: 1, Discovery: flinkstate.DiscoveryFinished,
 				Partitions: []offsetmap.Position{position(0, c0), position(1, c1), position(2, "")},

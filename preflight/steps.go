@@ -10,8 +10,9 @@ import (
 // the plan.
 const checkEndsMoved = "target/ends-moved"
 
-// stepChecks describes what only the steps after planning report: apply,
-// verify, start, watch, rollback and the commit of its boundary.
+// stepChecks describes what [Judge] does not report, but the steps after planning
+// do: apply, verify, start, watch, rollback and the commit of its boundary. Of
+// the journal planning reports too.
 func stepChecks() []Check {
 	const (
 		never = offsetmap.Never
@@ -60,7 +61,7 @@ func stepChecks() []Check {
 		step("journal/other-plan", "No other plan was started on the connector", never, journal,
 			"The connector runs, or ran, by that plan: going back by this one would undo its progress.",
 			"Use the plan that the finding names; the journal says who started it and when."),
-		step("journal/handed-back", "No boundary was committed for Flink since the plan", never, journal,
+		step("journal/handed-back", "No boundary was committed for Flink since the savepoint or the plan was made", never, journal,
 			"Whoever committed it was about to start Flink: with the connector there would be two writers, and the plan's C may be behind what Flink has read since.",
 			"Stop Flink with a savepoint, and make a new plan from that one: runbook plan --replace, or Migration.MakePlan."),
 		step("engine/goal", "The step is one that exists", never, "the step that was asked for",

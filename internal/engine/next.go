@@ -92,7 +92,7 @@ func (d *decider) alone(h History) {
 		d.find(Moved, "journal/other-plan", "", "a write of plan %s was begun and its end is not known, so it may still arrive: apply that plan again, roll it back, or make a new one", h.Writing)
 	}
 	if h.HandedBack != "" {
-		d.find(Moved, "journal/handed-back", "", "the boundary of plan %s was committed for Flink since this one was made, so Flink may run: two would write, and C may be old", h.HandedBack)
+		d.find(Moved, "journal/handed-back", "", "the boundary of plan %s was committed for Flink since this one, or its savepoint, was made, so Flink may run: two would write, and C may be old", h.HandedBack)
 	}
 }
 

@@ -101,7 +101,8 @@ type History struct {
 	// this one was made, and may still be on its way; empty when there is none.
 	Writing string
 	// HandedBack is the digest of another plan whose boundary was committed for
-	// Flink since this one was made, or may have been; empty when there is none.
+	// Flink, or may have been, since this one was made or since the savepoint was
+	// written that it was made from; empty when there is none.
 	HandedBack string
 }
 
