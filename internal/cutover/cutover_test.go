@@ -6,7 +6,6 @@ import (
 	"flag"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,8 +23,7 @@ import (
 // jvmVersions are the Kafka releases of brokers and workers:
 //
 //	go test ./internal/cutover -run TestJVM -cutover.versions 3.7.2,4.3.1
-var jvmVersions = flag.String("cutover.versions", "", "comma-separated Kafka versions that TestJVM runs the whole suite on; by default, "+
-	lab.DefaultVersion+", and of "+lab.Newest3+" what depends on brokers and workers most")
+var jvmVersions = flag.String("cutover.versions", lab.Newest3+","+lab.DefaultVersion, "comma-separated Kafka versions that TestJVM runs on")
 
 var (
 	seed  = flag.Uint64("cutover.seed", 1, "decides when a worker is killed")
@@ -102,15 +100,11 @@ func TestEmbedded(t *testing.T) {
 // TestJVM runs the same scenarios on real brokers and a real worker of each
 // version.
 func TestJVM(t *testing.T) {
-	versions, some := []string{lab.Newest3, lab.DefaultVersion}, lab.Newest3
-	if *jvmVersions != "" {
-		versions, some = strings.Split(*jvmVersions, ","), ""
-	}
-	for _, version := range versions {
+	for version := range strings.SplitSeq(*jvmVersions, ",") {
 		t.Run(version, func(t *testing.T) {
 			stage := stageOf(t, version)
 			stage.Figures = &Figures{}
-			runAll(t, stage, slices.DeleteFunc(Scenarios(), func(s Scenario) bool { return version == some && !s.Main }))
+			runAll(t, stage, Scenarios())
 			keep(t, "Kafka "+version+"\n"+stage.Figures.String())
 		})
 	}

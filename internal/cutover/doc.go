@@ -9,12 +9,10 @@
 //
 // # Stages and versions
 //
-// TestEmbedded runs all scenarios always. TestJVM runs them on Kafka 4.3.1, and
-// on 3.9.2 those marked Main, which depend on what brokers and workers do; the
-// others are about what this library refuses. Brokers and workers are of the
-// same version. Any version that the lab can start is named by a flag, and
-// then runs the whole suite; a seed decides when workers are killed, and how
-// often is a flag too:
+// TestEmbedded runs all scenarios, and so does TestJVM, on Kafka 3.9.2 and
+// 4.3.1: brokers and workers are of the same version. A flag names any other
+// that the lab can start. A seed decides when workers are killed, and how often
+// is a flag too:
 //
 //	make versions
 //	make versions VERSIONS=3.7.2,3.8.1 TESTFLAGS="-cutover.seed 7 -cutover.kills 5"

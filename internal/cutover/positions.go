@@ -29,7 +29,7 @@ func unread(topic string, partition int32, m offsetmap.Marker) offsetmap.Positio
 func snapshot(positions ...offsetmap.Position) *flinkstate.Snapshot {
 	slices.SortFunc(positions, func(a, b offsetmap.Position) int { return a.Compare(b.TopicPartition) })
 	return &flinkstate.Snapshot{
-		Location: "savepoint-suite/_metadata", MetadataVersion: 4, CheckpointID: 7,
+		Location: "savepoint-suite/_metadata", MetadataVersion: 4, CheckpointID: 7, Kind: flinkstate.KindStopWithSavepoint,
 		Files: []flinkstate.File{{Name: "_metadata", Size: 1, SHA256: strings.Repeat("0123456789abcdef", 4)}},
 		Sources: []flinkstate.Source{{
 			OperatorID: "30198ea1e33432d6307d761dd131f28a", Kind: flinkstate.KafkaSource, Parallelism: 1,

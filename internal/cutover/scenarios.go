@@ -2,6 +2,7 @@ package cutover
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,9 +12,6 @@ import (
 // Scenario is one way that a migration can go.
 type Scenario struct {
 	Name string
-	// Main marks those that depend on what brokers and workers do, not on what
-	// this library refuses.
-	Main bool
 	// Alone marks those that kill the worker: no other scenario may use it.
 	Alone bool
 	run   func(context.Context, *world) error
@@ -22,17 +20,17 @@ type Scenario struct {
 // Scenarios returns every scenario of the suite.
 func Scenarios() []Scenario {
 	all := []Scenario{
-		{Name: "the line", Main: true, run: theLine},
-		{Name: "shapes at the boundary, read uncommitted", Main: true, run: shapesAtTheBoundary(offsetmap.ReadUncommitted)},
-		{Name: "shapes at the boundary, read committed", Main: true, run: shapesAtTheBoundary(offsetmap.ReadCommitted)},
-		{Name: "transaction open across C, read uncommitted", Main: true, run: openAcrossC},
-		{Name: "transaction open from C on, read committed", Main: true, run: openFromC},
-		{Name: "compacted topic", Main: true, run: compactedTopic},
-		{Name: "worker killed while it copies", Main: true, Alone: true, run: workerKilled},
-		{Name: "partition added after the start", Main: true, run: addedAfterTheStart},
+		{Name: "the line", run: theLine},
+		{Name: "shapes at the boundary, read uncommitted", run: shapesAtTheBoundary(offsetmap.ReadUncommitted)},
+		{Name: "shapes at the boundary, read committed", run: shapesAtTheBoundary(offsetmap.ReadCommitted)},
+		{Name: "transaction open across C, read uncommitted", run: openAcrossC},
+		{Name: "transaction open from C on, read committed", run: openFromC},
+		{Name: "compacted topic", run: compactedTopic},
+		{Name: "worker killed while it copies", Alone: true, run: workerKilled},
+		{Name: "partition added after the start", run: addedAfterTheStart},
 		{Name: "topic created again after the start", run: recreatedAfterTheStart},
-		{Name: "back before the start", Main: true, run: backBeforeTheStart},
-		{Name: "back to the group", Main: true, run: backToTheGroup},
+		{Name: "back before the start", run: backBeforeTheStart},
+		{Name: "back to the group", run: backToTheGroup},
 		{Name: "back to an older offset", run: backToAnOlderOffset},
 		{Name: "nothing copied", run: nothingCopied},
 		{Name: "plan edited in memory", run: editedInMemory},
@@ -55,6 +53,9 @@ func (s Scenario) Run(t testing.TB, stage Stage) error {
 	defer cancel()
 	w := newWorld(t, stage)
 	w.scenario = s.Name
+	if s.Alone {
+		w.scenario += fmt.Sprintf(", seed %d", stage.Seed)
+	}
 	defer func() { w.stop(context.WithoutCancel(ctx)) }()
 	return s.run(ctx, w)
 }
