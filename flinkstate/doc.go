@@ -8,6 +8,9 @@
 //
 // [Read] does the same behind an [io/fs.FS]. The [offsetmap.Position] of each
 // partition holds C, the next offset to read, or the reason why there is none.
+// [Snapshot.Kind] says what the state was written for, [Snapshot.Sinks] which
+// transactions may be open on the target, [Snapshot.Operators] what else the job
+// has stored.
 //
 // # What it reads
 //
@@ -38,9 +41,10 @@
 //   - The positions are as the state says. What makes them unfit by itself (an
 //     unaligned checkpoint's records in flight, a finished source) stands in
 //     [Snapshot.Warnings] for the caller to judge by [WarningCode.Unfit].
-//   - Only _metadata and the files that hold splits of sources are opened, each
-//     once, inside the folder of _metadata or a target of [WithPathMap]. Files
-//     of keyed state, however large, are not touched.
+//   - Only _metadata and the files that hold positions (and with [WithSinkFiles]
+//     those of sinks) are opened, each once, inside the folder of _metadata or a
+//     target of [WithPathMap]. Files of keyed state, however large, are not
+//     touched.
 //   - Input may be hostile. Counts and lengths are held against what is left of
 //     the file, so memory stays within a multiple of the bytes read: twice for
 //     a real savepoint of many partitions, some 40 times for a file that was

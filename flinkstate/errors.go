@@ -131,6 +131,8 @@ type NoPositionError struct {
 	Operators []Operator
 	// Warnings holds what was seen beside that.
 	Warnings []Warning
+	// Snapshot is all that was read. It has no source.
+	Snapshot *Snapshot
 }
 
 func (e *NoPositionError) Error() string {
@@ -140,8 +142,11 @@ func (e *NoPositionError) Error() string {
 	for i, o := range e.Operators {
 		b.WriteString([]string{": ", "; "}[min(i, 1)])
 		b.WriteString(label(o.ID, o.UID, o.Name))
+		for i, s := range o.States {
+			b.WriteString([]string{" [", ", "}[min(i, 1)] + s.Name)
+		}
 		if len(o.States) > 0 {
-			fmt.Fprintf(&b, " [%s]", strings.Join(o.States, ", "))
+			b.WriteByte(']')
 		}
 		b.WriteString(" " + o.Skipped)
 	}

@@ -8,10 +8,46 @@ import (
 	"slices"
 )
 
-// want is the state of one subtask and the reader that takes it.
+// want is the state of one subtask and what takes its elements.
 type want struct {
-	reader *sourceReader
+	op     *operator
 	handle *stateHandle
+	take   func(h *stateHandle, src bytesAt) error
+	// missed takes why the state could not be read where the rest can do without
+	// it, and is nil where it cannot.
+	missed func(h *stateHandle, err error)
+}
+
+// wants adds the states that may hold positions.
+func (r *sourceReader) wants(all []want) []want {
+	for _, of := range [][]stateHandle{r.op.readers, r.op.legacy} {
+		for i := range of {
+			all = append(all, want{op: r.op, handle: &of[i], take: r.read})
+		}
+	}
+	return all
+}
+
+// wants adds the states of a sink that are small enough to be read.
+func (r *sinkReader) wants(all []want) []want {
+	for i := range r.op.sinks {
+		h := &r.op.sinks[i]
+		if size := h.stream.size; size > maxSinkState {
+			r.fail(h, tooLarge(size))
+			continue
+		}
+		all = append(all, want{op: r.op, handle: h, take: r.read, missed: r.fail})
+	}
+	return all
+}
+
+// fail returns the error, or nil when it was taken note of.
+func (w want) fail(err error) error {
+	if err != nil && w.missed != nil {
+		w.missed(w.handle, err)
+		return nil
+	}
+	return err
 }
 
 // wantedFile is a file with everything that is wanted of it.
@@ -21,47 +57,62 @@ type wantedFile struct {
 	wants []want
 }
 
-// fill hands every element of every subtask to its reader. Each file is opened
+// optional reports whether nothing in the file must be read.
+func (f *wantedFile) optional() bool {
+	return !slices.ContainsFunc(f.wants, func(w want) bool { return w.missed == nil })
+}
+
+func (f *wantedFile) miss(err error) {
+	for _, w := range f.wants {
+		w.missed(w.handle, err)
+	}
+}
+
+// fill hands every element of every state to what takes it. Each file is opened
 // once, also when it holds the state of several subtasks (file merging), and
 // every missing one is found before the first is reported.
-func (s *store) fill(metadata string, readers []*sourceReader) error {
+func (s *store) fill(metadata string, wants []want) error {
 	var (
 		wanted  = map[string]*wantedFile{}
 		missing = map[string]MissingFile{}
 	)
-	for _, r := range readers {
-		for _, h := range r.op.wanted() {
-			if h.count() == 0 {
-				continue // nothing of it is needed, whatever it is
-			}
-			inFile, err := r.readInline(h, metadata)
-			if err != nil {
-				return err
-			}
-			if !inFile {
-				continue
-			}
-			f, err := s.locate(&h.stream)
-			switch {
-			case errors.Is(err, errUnmapped):
-				missing[h.stream.path] = s.missing(&h.stream, f, r.op.ID)
-			case err != nil:
-				return &CorruptError{File: metadata, Offset: h.stream.at, Structure: structure(r.op.ID, h.subtask, "", "state file "+h.stream.path), Reason: err.Error()}
-			case wanted[f.path] == nil:
-				wanted[f.path] = &wantedFile{file: f, name: h.stream.path, wants: []want{{r, h}}}
-			default:
-				wanted[f.path].wants = append(wanted[f.path].wants, want{r, h})
-			}
+	for _, w := range wants {
+		h := w.handle
+		if h.count() == 0 {
+			continue // nothing of it is needed, whatever it is
+		}
+		inFile, err := w.readInline(metadata)
+		if err = w.fail(err); err != nil {
+			return err
+		}
+		if !inFile {
+			continue
+		}
+		f, err := s.locate(&h.stream)
+		switch {
+		case err != nil && w.missed != nil:
+			w.missed(h, fmt.Errorf("state file %s: %w", h.stream.path, err))
+		case errors.Is(err, errUnmapped):
+			missing[h.stream.path] = s.missing(&h.stream, f, w.op.ID)
+		case err != nil:
+			return &CorruptError{File: metadata, Offset: h.stream.at, Structure: structure(w.op.ID, h.subtask, "", "state file "+h.stream.path), Reason: err.Error()}
+		case wanted[f.path] == nil:
+			wanted[f.path] = &wantedFile{file: f, name: h.stream.path, wants: []want{w}}
+		default:
+			wanted[f.path].wants = append(wanted[f.path].wants, w)
 		}
 	}
 	var first error
 	for _, path := range slices.Sorted(maps.Keys(wanted)) {
-		w := wanted[path]
-		err := s.fillFrom(w)
+		f := wanted[path]
+		if f.optional() && !s.sinkFiles {
+			f.miss(errNotOpened)
+			continue
+		}
+		w, err := s.fillFrom(f)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			h := w.wants[0].handle
-			missing[w.name] = s.missing(&h.stream, w.file, w.wants[0].reader.op.ID)
+			missing[f.name] = s.missing(&w.handle.stream, f.file, w.op.ID)
 		case err != nil && first == nil:
 			first = err
 		}
@@ -76,57 +127,53 @@ func (s *store) fill(metadata string, readers []*sourceReader) error {
 	return first
 }
 
-// wanted returns the states that may hold positions.
-func (op *operator) wanted() []*stateHandle {
-	hs := make([]*stateHandle, 0, len(op.readers)+len(op.legacy))
-	for _, of := range [][]stateHandle{op.readers, op.legacy} {
-		for i := range of {
-			hs = append(hs, &of[i])
-		}
-	}
-	return hs
-}
-
 // readInline reads elements that stand in the metadata itself, or reports that
 // they are in a file.
-func (r *sourceReader) readInline(h *stateHandle, metadata string) (inFile bool, err error) {
+func (w want) readInline(metadata string) (inFile bool, err error) {
+	h := w.handle
 	switch h.stream.kind {
 	case streamBytes:
-		return false, r.read(h, bytesAt{metadata, h.stream.at, h.stream.inline})
+		return false, w.take(h, bytesAt{metadata, h.stream.at, h.stream.inline})
 	case streamFile, streamRelative, streamSegment:
 		return true, nil
 	case streamNull, streamEmptySegment:
 		return false, &CorruptError{
-			File: metadata, Offset: h.at, Structure: structure(r.op.ID, h.subtask, "", h.name),
+			File: metadata, Offset: h.at, Structure: structure(w.op.ID, h.subtask, "", h.name),
 			Reason: fmt.Sprintf("%d elements, but the stream that should hold them is empty", h.count()),
 		}
 	default:
 		return false, &UnsupportedError{
-			File: metadata, Offset: h.at, Structure: structure(r.op.ID, h.subtask, "", h.name),
+			File: metadata, Offset: h.at, Structure: structure(w.op.ID, h.subtask, "", h.name),
 			What: fmt.Sprintf("stream handle type %d for operator state", h.stream.kind),
 		}
 	}
 }
 
-// fillFrom reads one file and hands on what is wanted of it.
-func (s *store) fillFrom(w *wantedFile) error {
-	b, err := s.read(w.file, w.name)
-	if err != nil {
-		return fmt.Errorf("state file %s of operator %s: %w", w.file.path, w.wants[0].reader.op.ID, err)
+// fillFrom reads one file and hands on what is wanted of it. With an error it
+// returns the first state that cannot be done without.
+func (s *store) fillFrom(f *wantedFile) (want, error) {
+	most := s.maxBytes
+	if f.optional() {
+		most = maxSinkState
 	}
-	for _, x := range w.wants {
-		part, err := x.handle.stream.part(b)
+	b, err := s.read(f.file, f.name, most)
+	for _, w := range f.wants {
+		err := err
 		if err != nil {
-			return &CorruptError{
-				File: w.file.path, Offset: int64(len(b)),
-				Structure: structure(x.reader.op.ID, x.handle.subtask, "", x.handle.name), Reason: err.Error(),
+			err = fmt.Errorf("state file %s of operator %s: %w", f.file.path, w.op.ID, err)
+		} else if part, wrong := w.handle.stream.part(b); wrong != nil {
+			err = &CorruptError{
+				File: f.file.path, Offset: int64(len(b)),
+				Structure: structure(w.op.ID, w.handle.subtask, "", w.handle.name), Reason: wrong.Error(),
 			}
+		} else {
+			err = w.take(w.handle, bytesAt{f.file.path, w.handle.stream.start, part})
 		}
-		if err := x.reader.read(x.handle, bytesAt{w.file.path, x.handle.stream.start, part}); err != nil {
-			return err
+		if err := w.fail(err); err != nil {
+			return w, err
 		}
 	}
-	return nil
+	return want{}, nil
 }
 
 // part returns the bytes of the stream out of its whole file.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -233,6 +234,77 @@ func FuzzEnumerator(f *testing.F) {
 			known(t, err, len(b))
 		case op.Skipped == "":
 			t.Error("neither a source nor a reason")
+		}
+	})
+}
+
+// FuzzLegacyElement reads the element of a FlinkKafkaConsumer's list.
+func FuzzLegacyElement(f *testing.F) {
+	n := 0
+	seedOperators(f, func(op *operator) {
+		for i := range op.legacy {
+			h := &op.legacy[i]
+			if h.stream.kind == streamBytes {
+				_ = h.elements(op.ID, bytesAt{"f", 0, h.stream.inline}, func(b []byte, _ int64, _ int) { n++; f.Add(b) })
+			}
+		}
+	})
+	if n < 20 {
+		f.Fatalf("only %d elements in the fixtures", n)
+	}
+	f.Add([]byte("\x01\x00\xc6\x01" + legacyClass + "\x01\x00\x00\x01\x82t\x00\x00\x00\x00\x00\x00\x00\x07"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		op := operator{Operator: Operator{ID: "id", Parallelism: 1}, file: "f", legacy: []stateHandle{{name: legacyState}}}
+		r := newSourceReader(&op)
+		r.legacyElement(b, "f", 0, 0, 0)
+		var e legacyElement
+		if whole := e.parse(b); whole != (legacySize(b) == len(b)) || legacySize(b) > len(b) {
+			t.Errorf("an element of %d bytes is %d long", len(b), legacySize(b))
+		}
+		switch src, _, err := r.source(&metadata{version: newestMetadata}); {
+		case src != nil:
+			checkPositions(t, src.Partitions)
+			if v, ok := src.Partitions[0].Next.Value(); ok && v != e.last+1 {
+				t.Errorf("C is %d behind a last offset of %d", v, e.last)
+			}
+		case err != nil:
+			known(t, err, 0)
+		case op.Skipped == "":
+			t.Error("neither a source nor a reason")
+		}
+	})
+}
+
+// FuzzSinkState reads an element of each state that a sink of Kafka stores.
+func FuzzSinkState(f *testing.F) {
+	names := []string{writerState, committerState, producerState}
+	n := 0
+	seedOperators(f, func(op *operator) {
+		for i := range op.sinks {
+			h := &op.sinks[i]
+			which := slices.Index(names, h.name)
+			if h.stream.kind == streamBytes && which >= 0 {
+				_ = h.elements(op.ID, bytesAt{"f", 0, h.stream.inline}, func(b []byte, _ int64, _ int) { n++; f.Add(byte(which), b) })
+			}
+		}
+	})
+	if n < 100 {
+		f.Fatalf("only %d elements in the fixtures", n)
+	}
+	f.Fuzz(func(t *testing.T, which byte, b []byte) {
+		c := newCursor("f", 0, b)
+		s := parseSink(names[int(which)%len(names)], c)
+		if c.err != nil {
+			known(t, c.err, len(b))
+			return
+		}
+		for _, tx := range s.transactions {
+			if tx.TransactionalID == "" || len(tx.TransactionalID) > 2*len(b) {
+				t.Errorf("%+v out of %d bytes", tx, len(b))
+			}
+		}
+		if n := len(s.transactions) + len(s.ids); n > len(b) {
+			t.Errorf("%d transactions out of %d bytes", n, len(b))
 		}
 	})
 }

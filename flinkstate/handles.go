@@ -106,7 +106,9 @@ func (p *metadataParser) streamHandle(what string, depth int) stream {
 	}
 	if p.err == nil && (s.size < 0 || s.start < 0) {
 		p.corrupt(at, what, "start %d and size %d of %s: neither can be negative", s.start, s.size, s.path)
+		return s
 	}
+	p.bytes = saturate(p.bytes, s.size+int64(len(s.inline)))
 	return s
 }
 
@@ -220,7 +222,7 @@ func (p *metadataParser) keyedHandle(what string, depth int) bool {
 		p.take(24, what)
 		for range p.count(8, what) {
 			p.i32(what)
-			p.sized(what)
+			p.bytes = saturate(p.bytes, int64(len(p.sized(what))))
 		}
 		p.raw(what)
 	case 10, 13: // ChangelogStateHandleStreamImpl

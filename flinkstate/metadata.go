@@ -34,8 +34,9 @@ type operator struct {
 	readers       []stateHandle
 	legacy        []stateHandle // of a FlinkKafkaConsumer
 	legacyOld     int           // elements of legacyOldState
+	sinks         []stateHandle // what a sink of Kafka may have stored
+	raw           bool          // raw operator state
 	channels      int
-	channelBytes  int64
 }
 
 // parseMetadata reads the bytes of a whole metadata file
@@ -109,6 +110,7 @@ type metadataParser struct {
 	states  []opState // of the handle that is being read
 	number  uint32    // of the operator that is being read, from 1
 	seen    []uint32  // by subtask, the last operator that has it
+	bytes   int64     // of the streams that were read since addBytes
 }
 
 func (p *metadataParser) operatorState() operator {
@@ -158,7 +160,7 @@ func (p *metadataParser) operatorState() operator {
 	}
 	p.subtask = -1
 	slices.Sort(op.FinishedSubtasks)
-	slices.Sort(op.States)
+	slices.SortFunc(op.States, func(a, b State) int { return cmp.Compare(a.Name, b.Name) })
 	return op
 }
 
@@ -178,6 +180,7 @@ func (p *metadataParser) coordinator(op *operator) {
 	default:
 		op.coordinator = s.inline
 		op.coordinatorAt = s.at
+		op.Bytes.Coordinator = int64(len(s.inline))
 	}
 }
 
@@ -211,17 +214,23 @@ func (p *metadataParser) subtaskState(op *operator) {
 			p.unsupported(p.off-4, "legacy states", "state of Flink 1.1, which Flink itself no longer reads")
 		}
 	}
+	p.bytes = 0
 	if p.i32("managed operator state") != 0 {
 		p.managedState(op)
 	}
+	p.addBytes(&op.Bytes.Operator)
 	if p.i32("raw operator state") != 0 {
-		p.operatorHandle("raw operator state")
+		if s := p.operatorHandle("raw operator state"); s.kind != streamNull && s.kind != streamEmptySegment {
+			op.raw = true
+		}
 	}
+	p.addBytes(&op.Bytes.Raw)
 	for _, what := range []string{"managed keyed state", "raw keyed state"} {
 		if p.keyedHandle(what, 0) {
 			op.Keyed = true
 		}
 	}
+	p.addBytes(&op.Bytes.Keyed)
 	if p.version >= 3 {
 		for _, what := range []string{"input channel state", "result subpartition state"} {
 			for range p.count(1, what) {
@@ -230,7 +239,7 @@ func (p *metadataParser) subtaskState(op *operator) {
 					return
 				}
 				op.channels++
-				op.channelBytes = min(op.channelBytes, math.MaxInt64-size) + size
+				op.Bytes.Channels = saturate(op.Bytes.Channels, size)
 			}
 		}
 	}
@@ -242,10 +251,9 @@ func (p *metadataParser) managedState(op *operator) {
 	if p.err != nil {
 		return
 	}
+	hint := slices.ContainsFunc(p.states, func(s opState) bool { return s.name == producerHint })
 	for i, s := range p.states {
-		if !slices.Contains(op.States, s.name) {
-			op.States = append(op.States, s.name)
-		}
+		op.list(s)
 		switch s.name {
 		case readerState:
 			p.mode(s, splitDistribute, "the splits of a source are SPLIT_DISTRIBUTE")
@@ -255,9 +263,35 @@ func (p *metadataParser) managedState(op *operator) {
 			op.legacy = append(op.legacy, p.stateHandle(i, stream))
 		case legacyOldState:
 			op.legacyOld += len(s.offsets) / 8
+		case writerState, committerState:
+			op.sinks = append(op.sinks, p.stateHandle(i, stream))
+		case producerHint, producerState:
+			if hint {
+				op.sinks = append(op.sinks, p.stateHandle(i, stream))
+			}
 		}
 	}
 }
+
+// list adds what one subtask has of a state to the inventory.
+func (op *operator) list(s opState) {
+	i := slices.IndexFunc(op.States, func(o State) bool { return o.Name == s.name })
+	if i < 0 {
+		i = len(op.States)
+		op.States = append(op.States, State{Name: s.name, Kind: stateKinds[s.mode]})
+	}
+	op.States[i].Elements += len(s.offsets) / 8
+}
+
+var stateKinds = [...]StateKind{splitDistribute: ListState, union: UnionListState, broadcast: BroadcastState}
+
+// addBytes adds what the handles since the last call state to a size.
+func (p *metadataParser) addBytes(to *int64) {
+	*to, p.bytes = saturate(*to, p.bytes), 0
+}
+
+// saturate adds two sizes, of which a hostile file can make any number.
+func saturate(a, b int64) int64 { return min(a, math.MaxInt64-b) + b }
 
 func (p *metadataParser) mode(s opState, want int8, why string) {
 	if s.mode != want {

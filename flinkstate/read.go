@@ -20,8 +20,9 @@ const defaultMaxFileSize = 1 << 30
 type Option func(*options)
 
 type options struct {
-	pathMap  map[string]string
-	maxBytes int64
+	pathMap   map[string]string
+	maxBytes  int64
+	sinkFiles bool
 }
 
 // WithPathMap says where the files are now that the state names by absolute
@@ -41,6 +42,16 @@ func WithPathMap(m map[string]string) Option {
 // By default, that is 1 GiB.
 func WithMaxFileSize(bytes int64) Option {
 	return func(o *options) { o.maxBytes = bytes }
+}
+
+// WithSinkFiles also opens the files in which sinks have their state, each of at
+// most 1 MiB, for [Snapshot.Sinks]. One that cannot be read is no error: the
+// [State] says why.
+//
+// By default, the state of a sink is read only where it stands in the metadata or
+// in a file that is opened for positions.
+func WithSinkFiles() Option {
+	return func(o *options) { o.sinkFiles = true }
 }
 
 // Read reads the savepoint or retained checkpoint whose metadata file lies in
@@ -64,7 +75,7 @@ func Read(fsys fs.FS, dir string, opts ...Option) (*Snapshot, error) {
 		return nil, err
 	}
 	from := func(dir, name string) (*Snapshot, error) {
-		s := &store{maps: maps, full: func(p string) string { return p }, maxBytes: o.maxBytes}
+		s := &store{maps: maps, full: func(p string) string { return p }, options: o}
 		s.home, _ = in(dir)
 		s.near = []place{s.home}
 		if dir != "." {
@@ -132,7 +143,7 @@ func ReadDir(dir string, opts ...Option) (*Snapshot, error) {
 	if parent, err := in(filepath.Join(dir, "..")); err == nil {
 		near = append(near, parent)
 	}
-	return read(&store{home: home, maps: maps, near: near, full: fullPath, maxBytes: o.maxBytes}, name)
+	return read(&store{home: home, maps: maps, near: near, full: fullPath, options: o}, name)
 }
 
 // fullPath makes a local path absolute, as far as the system lets it.
@@ -171,6 +182,9 @@ func read(s *store, name string) (*Snapshot, error) {
 	s.meta.hash(s.note(name, b))
 	snap, err := s.snapshot(f.path, b)
 	files := s.done()
+	if none := (*NoPositionError)(nil); errors.As(err, &none) {
+		none.Snapshot.Files = files
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -186,12 +200,23 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 		return nil, err
 	}
 	readers := make([]*sourceReader, len(m.operators))
+	var sinks []*sinkReader
+	var wants []want
 	for i := range m.operators {
-		readers[i] = newSourceReader(&m.operators[i])
+		op := &m.operators[i]
+		r := newSourceReader(op)
+		readers[i] = r
+		wants = r.wants(wants)
+		if len(op.sinks) > 0 {
+			s := newSinkReader(op)
+			sinks = append(sinks, s)
+			wants = s.wants(wants)
+		}
 	}
-	if err := s.fill(file, readers); err != nil {
+	if err := s.fill(file, wants); err != nil {
 		return nil, err
 	}
+	var errs []error
 	snap := &Snapshot{
 		Location:        file,
 		MetadataVersion: int(m.version),
@@ -201,7 +226,11 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 		Operators:       make([]Operator, 0, len(m.operators)),
 		Warnings:        []Warning{},
 	}
-	var errs []error
+	for _, r := range sinks {
+		if sink := r.done(); sink != nil {
+			snap.Sinks = append(snap.Sinks, *sink)
+		}
+	}
 	for _, r := range readers {
 		src, ws, err := r.source(m)
 		if err != nil {
@@ -211,6 +240,7 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 			snap.Sources = append(snap.Sources, *src)
 		}
 		snap.Warnings = append(snap.Warnings, ws...)
+		r.op.beyondCopying(src)
 		snap.add(r.op)
 	}
 	if len(errs) > 0 {
@@ -219,7 +249,7 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 	snap.Warnings = append(snap.Warnings, amongSources(snap.Sources)...)
 	sortWarnings(snap.Warnings)
 	if len(snap.Sources) == 0 {
-		return nil, &NoPositionError{Metadata: file, Operators: snap.Operators, Warnings: snap.Warnings}
+		return nil, &NoPositionError{Metadata: file, Operators: snap.Operators, Warnings: snap.Warnings, Snapshot: snap}
 	}
 	return snap, nil
 }
@@ -231,8 +261,8 @@ func (s *Snapshot) add(op *operator) {
 		return
 	}
 	s.InFlight = append(s.InFlight, InFlight{
-		OperatorID: op.ID, UID: op.UID, Name: op.Name, Handles: op.channels, Bytes: op.channelBytes,
+		OperatorID: op.ID, UID: op.UID, Name: op.Name, Handles: op.channels, Bytes: op.Bytes.Channels,
 	})
 	s.Warnings = append(s.Warnings, op.warn(RecordsInFlight, fmt.Sprintf(
-		"an unaligned checkpoint: %d bytes of records in flight are behind the positions of the sources and not in the target", op.channelBytes)))
+		"an unaligned checkpoint: %d bytes of records in flight are behind the positions of the sources and not in the target", op.Bytes.Channels)))
 }

@@ -28,8 +28,13 @@ type Snapshot struct {
 	// partition. It is never empty.
 	Sources []Source `json:"sources"`
 
+	// Sinks holds what operators with state of a Kafka sink say of transactions
+	// on the target, by operator id. It is evidence beside the positions: a sink
+	// whose state is not understood is missing here, and its [State] says why.
+	Sinks []Sink `json:"sinks,omitempty"`
+
 	// Operators holds every operator of the file, by operator id, the ones of
-	// Sources included.
+	// Sources and Sinks included.
 	Operators []Operator `json:"operators"`
 
 	// InFlight holds the operators with channel state, by operator id. The
@@ -126,10 +131,16 @@ type Operator struct {
 	// Parallelism and MaxParallelism are numbers of subtasks and key groups.
 	Parallelism    int `json:"parallelism"`
 	MaxParallelism int `json:"maxParallelism"`
-	// States holds the names of the operator's list and broadcast states.
-	States []string `json:"states,omitempty"`
+	// States holds the operator's list and broadcast states, by name.
+	States []State `json:"states,omitempty"`
 	// Keyed reports whether the operator has keyed state.
 	Keyed bool `json:"keyed,omitempty"`
+	// Bytes are the sizes of what the operator has stored.
+	Bytes Sizes `json:"bytes,omitzero"`
+	// BeyondCopying says what of the operator's state contradicts that the job
+	// only copies: what may hold records, or the outcome of records, that are not
+	// in the target. What is known of a source or sink of Kafka does not.
+	BeyondCopying []string `json:"beyondCopying,omitempty"`
 	// FullyFinished reports that all subtasks had finished (FLIP-147): nothing
 	// of the operator is stored, not even what it was.
 	FullyFinished bool `json:"fullyFinished,omitempty"`
@@ -138,6 +149,45 @@ type Operator struct {
 	// Skipped says why the operator is not among the sources, and is empty for
 	// one that is.
 	Skipped string `json:"skipped,omitempty"`
+}
+
+// StateKind says how Flink hands a state out when it restores it
+// (OperatorStateHandle.Mode).
+type StateKind string
+
+const (
+	ListState      StateKind = "list"      // SPLIT_DISTRIBUTE: each element to one subtask
+	UnionListState StateKind = "union"     // UNION: all elements to each subtask
+	BroadcastState StateKind = "broadcast" // BROADCAST: the same to each subtask
+)
+
+// State is one list or broadcast state of an operator, over all subtasks.
+type State struct {
+	Name string    `json:"name"`
+	Kind StateKind `json:"kind"`
+	// Elements is the number of elements that the subtasks have stored.
+	Elements int `json:"elements"`
+	// Holds says what the elements were understood as. It is empty when they
+	// were not looked at, or not understood.
+	Holds string `json:"holds,omitempty"`
+	// NotRead says why elements that a sink of Kafka may have stored were not
+	// understood.
+	NotRead string `json:"notRead,omitempty"`
+}
+
+// Sizes are in bytes, as the handles in the metadata state them. Of incremental
+// checkpoints they count shared files in full.
+type Sizes struct {
+	// Operator is that of list and broadcast states with their headers.
+	Operator int64 `json:"operator,omitempty"`
+	// Raw is that of raw operator state, which operators write themselves.
+	Raw int64 `json:"raw,omitempty"`
+	// Keyed is that of managed and raw keyed state.
+	Keyed int64 `json:"keyed,omitempty"`
+	// Coordinator is that of the operator's coordinator.
+	Coordinator int64 `json:"coordinator,omitempty"`
+	// Channels is that of records in flight.
+	Channels int64 `json:"channels,omitempty"`
 }
 
 // InFlight is the channel state of one operator: records that were on their

@@ -15,15 +15,15 @@ import (
 
 // store finds and reads the files that a state names.
 type store struct {
-	home     place                    // the folder of the metadata file
-	maps     []mapping                // longest prefix first
-	near     []place                  // where a missing file may lie, home first
-	full     func(path string) string // for a file that a person looks for
-	maxBytes int64
-	files    []*File
-	meta     buffer
-	bufs     [2]buffer
-	next     int // of bufs
+	home place                    // the folder of the metadata file
+	maps []mapping                // longest prefix first
+	near []place                  // where a missing file may lie, home first
+	full func(path string) string // for a file that a person looks for
+	options
+	files []*File
+	meta  buffer
+	bufs  [2]buffer
+	next  int // of bufs
 }
 
 // errUnmapped says that no entry of the path map fits.
@@ -46,13 +46,13 @@ func (s *store) locate(st *stream) (file, error) {
 	return file{}, errUnmapped
 }
 
-// read reads a whole file, which is called name in the state. The bytes are
-// valid until the next call but one.
-func (s *store) read(f file, name string) ([]byte, error) {
+// read reads a whole file, which is called name in the state, unless it has more
+// than most bytes. The bytes are valid until the next call but one.
+func (s *store) read(f file, name string, most int64) ([]byte, error) {
 	s.next = (s.next + 1) % len(s.bufs)
 	buf := &s.bufs[s.next]
 	buf.wait()
-	b, err := slurp(f, buf.b, s.maxBytes)
+	b, err := slurp(f, buf.b, min(most, s.maxBytes))
 	if err != nil {
 		return nil, err
 	}
