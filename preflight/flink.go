@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -86,9 +87,9 @@ func flinkChecks() []Check {
 		Title:      "The savepoint is the one that the attested stop wrote",
 		Severity:   offsetmap.Block,
 		Acceptable: offsetmap.Never,
-		Looks:      "the attestation of how the job ended, against what Flink was asked for when it wrote the state (CheckpointProperties, metadata version 4 on)",
+		Looks:      "the attestation of how the job ended, against what Flink was asked for when it wrote the state (CheckpointProperties, metadata version 4 on). The scope is empty; " + scopeKindUnknown + " where a state that stores the kind does not show it, and that alone can be accepted",
 		Why:        "A stop writes a savepoint of its own. After any other savepoint, or a checkpoint, the job has gone on: it has copied records from C on, which would be copied twice; and from Flink 1.15 on a savepoint that is not a stop's commits no transaction of the sink (FLIP-203). That the kind is a stop's shows what was asked for, not that the job finished.",
-		Remedy:     "Name the savepoint that flink stop printed as its own (Savepoint completed. Path: ...). If the job ended in another way, attest that: flinkStopped: canceled or failed.",
+		Remedy:     "Name the savepoint that flink stop printed as its own (Savepoint completed. Path: ...). If the job ended in another way, attest that: flinkStopped: canceled or failed. A kind that cannot be read is that of a damaged file, or of a Flink that is not known here: compare the file with the original, or take another savepoint.",
 		Judge:      stopContradicted,
 	}, Check{
 		ID:         flinkArea + "group-only",
@@ -139,15 +140,40 @@ func uncleanStop(c *Case, r *Reporter) {
 	}
 }
 
+const (
+	// kindVersion is the first metadata version that stores the kind
+	// (MetadataV4Serializer, Flink 1.16).
+	kindVersion = 4
+
+	scopeKindUnknown = "kind-unknown"
+)
+
 // stopContradicted says nothing where a cancel is attested and the state is a
 // stop's: a stop may fail after its savepoint.
 func stopContradicted(c *Case, r *Reporter) {
-	end := c.Question.Attestations.FlinkStopped
+	q := c.Question
+	end := q.Attestations.FlinkStopped
 	if end == nil || end.Value != offsetmap.StoppedWithSavepoint {
 		return
 	}
-	switch kind := c.Question.Kind; kind {
-	case flinkstate.KindSavepoint, flinkstate.KindCheckpoint:
-		r.Block("", "the job is attested to have been stopped with this savepoint, by %s (%s), and Flink wrote it as a %s, after which a job goes on", end.By, end.Reason, kind)
+	attested := fmt.Sprintf("the job is attested to have been stopped with this savepoint, by %s (%s)", end.By, end.Reason)
+	switch {
+	case q.Kind.Stopped():
+	case q.Kind == flinkstate.KindSavepoint, q.Kind == flinkstate.KindCheckpoint:
+		r.Block("", "%s, and Flink wrote it as a %s, after which a job goes on", attested, q.Kind)
+	case q.Origin != offsetmap.FromSavepoint: // there is no state
+	case 0 < q.MetadataVersion && q.MetadataVersion < kindVersion:
+		r.Warn("", "%s, and the state cannot show it: metadata version %d does not store what Flink was asked for", attested, q.MetadataVersion)
+	default:
+		r.Unmade(scopeKindUnknown, fmt.Errorf("%s, and whether Flink wrote it for a stop is not known: %s", attested, q.whyUnknown()))
+	}
+}
+
+func (q Question) whyUnknown() string {
+	switch q.Kind {
+	case "", flinkstate.KindUnknown:
+		return cmp.Or(q.KindReason, "the kind of the state was not given")
+	default:
+		return fmt.Sprintf("the kind %q is none of this version", q.Kind)
 	}
 }

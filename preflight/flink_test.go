@@ -1,6 +1,10 @@
 package preflight_test
 
 import (
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
@@ -13,63 +17,168 @@ const savepoints = "../flinkstate/testdata/savepoints/"
 // read takes the warnings of a real savepoint or checkpoint.
 func read(dir string) breakage {
 	return func(l *lab) func() {
-		snapshot, err := flinkstate.ReadDir(savepoints + dir)
-		l.must(err)
-		l.question.Warnings = snapshot.Warnings
-		return func() {
-			sound, err := flinkstate.ReadDir(savepoints + "flink-1.20-stop-p2/savepoint")
-			l.must(err)
-			l.question.Warnings = sound.Warnings
-		}
+		l.question.Warnings = l.state(dir).Warnings
+		return func() { l.question.Warnings = l.state(stoppedWith).Warnings }
 	}
 }
 
-// kindOf reads what a real job was asked for.
-func (l *lab) kindOf(dir string) flinkstate.SnapshotKind {
+// stoppedWith is the savepoint of a stop.
+const stoppedWith = "flink-1.20-stop-p2/savepoint"
+
+func (l *lab) state(dir string) *flinkstate.Snapshot {
 	l.t.Helper()
 	snapshot, err := flinkstate.ReadDir(savepoints + dir)
 	l.must(err)
-	return snapshot.Kind
+	return snapshot
 }
 
-// Only what the file says for certain contradicts an attestation, and an
-// attestation is corrected, not accepted.
+// written asks with what the snapshot says of why it was written.
+func (l *lab) written(s *flinkstate.Snapshot) {
+	l.question.Kind, l.question.KindReason, l.question.MetadataVersion = s.Kind, s.KindReason, s.MetadataVersion
+}
+
+// What the file says for certain contradicts an attestation, and an attestation is
+// corrected, not accepted.
 func TestTheKindOfTheStateIsHeldAgainstTheAttestedStop(t *testing.T) {
 	t.Parallel()
 	const stop, canceled, failed = offsetmap.StoppedWithSavepoint, offsetmap.Canceled, offsetmap.Failed
 	l := newLab(t, setup{})
 	for _, c := range []struct {
 		end  offsetmap.FlinkEnd
-		kind flinkstate.SnapshotKind
+		dir  string
 		want string
 	}{
-		{stop, l.kindOf("flink-1.20-stop-p2/savepoint"), ""},
-		{stop, l.kindOf("flink-1.20-drain-p1/savepoint"), ""},
-		{stop, l.kindOf("flink-1.20-canonical-p1/savepoint"), "block flink/stop-contradicted"},
-		{stop, l.kindOf("flink-1.20-unaligned-inflight/checkpoint/chk-1"), "block flink/stop-contradicted"},
-		{stop, l.kindOf("flink-1.12-stop-p2/savepoint"), ""}, // metadata version 3 does not say
-		{stop, "", ""},
-		{stop, "of-a-later-version", ""},
-		{canceled, flinkstate.KindStopWithSavepoint, "block flink/unclean-stop"}, // the stop may have failed after its savepoint
-		{canceled, flinkstate.KindSavepoint, "block flink/unclean-stop"},
-		{failed, flinkstate.KindCheckpoint, "block flink/unclean-stop"},
+		{stop, stoppedWith, ""},
+		{stop, "flink-1.20-drain-p1/savepoint", ""},
+		{stop, "flink-1.20-canonical-p1/savepoint", "block flink/stop-contradicted"},
+		{stop, "flink-1.20-unaligned-inflight/checkpoint/chk-1", "block flink/stop-contradicted"},
+		{stop, "flink-1.12-stop-p2/savepoint", "warn flink/stop-contradicted"}, // metadata version 3 does not say
+		{canceled, stoppedWith, "block flink/unclean-stop"},                    // the stop may have failed after its savepoint
+		{canceled, "flink-1.20-canonical-p1/savepoint", "block flink/unclean-stop"},
+		{canceled, "flink-1.12-stop-p2/savepoint", "block flink/unclean-stop"},
+		{failed, "flink-1.20-unaligned-inflight/checkpoint/chk-1", "block flink/unclean-stop"},
 	} {
-		l.question.Attestations.FlinkStopped, l.question.Kind = attest(c.end), c.kind
-		l.question.Acceptances = nil
+		state := l.state(c.dir)
+		l.written(state)
+		l.question.Attestations.FlinkStopped, l.question.Acceptances = attest(c.end), nil
 		r := l.judge()
 		var want []string
 		if c.want != "" {
 			want = []string{c.want}
 		}
 		l.want(r, want...)
-		if c.want != "block flink/stop-contradicted" {
+		switch c.want {
+		case "warn flink/stop-contradicted":
+			l.says(r.Findings[0], "metadata version 3 does not store")
+		case "block flink/stop-contradicted":
+			l.says(r.Findings[0], string(state.Kind))
+			for _, scope := range []string{"", "kind-unknown"} {
+				l.question.Acceptances = []offsetmap.Acceptance{{Check: "flink/stop-contradicted", Scope: scope, By: "ann", Reason: "never mind"}}
+				if r := l.judge(); r.Err() == nil {
+					t.Errorf("%s, attested %s: accepted away by the scope %q", state.Kind, c.end, scope)
+				}
+			}
+		}
+	}
+}
+
+// Where a state that stores its kind does not show it, nothing holds the
+// attestation up, and nothing may pass it over in silence.
+func TestAStateWhoseKindIsNotKnownIsNotTakenForAStops(t *testing.T) {
+	t.Parallel()
+	const reason = `"NONF", which was to follow the savepoint, is none of NONE, SUSPEND and TERMINATE`
+	l := newLab(t, setup{})
+	for name, c := range map[string]struct {
+		kind     flinkstate.SnapshotKind
+		reason   string
+		version  int
+		evidence string
+	}{
+		"damaged":                 {flinkstate.KindUnknown, reason, 4, reason},
+		"of a newer format":       {flinkstate.KindUnknown, reason, 7, reason},
+		"without a reason":        {flinkstate.KindUnknown, "", 6, "the kind of the state was not given"},
+		"not given":               {"", "", 4, "the kind of the state was not given"},
+		"nothing is given":        {"", "", 0, "the kind of the state was not given"},
+		"a version that is none":  {"", "", -1, "the kind of the state was not given"},
+		"a kind of later readers": {"rescaled", "", 4, `the kind "rescaled" is none of this version`},
+	} {
+		l.question.Kind, l.question.KindReason, l.question.MetadataVersion = c.kind, c.reason, c.version
+		l.question.Acceptances = nil
+		r := l.judge()
+		l.want(r, "block flink/stop-contradicted kind-unknown")
+		f := r.Findings[0]
+		l.says(f, c.evidence, "attested", "ann")
+		if !f.Unmade || f.Acceptable != offsetmap.Exact || r.Rows != nil {
+			t.Errorf("%s: %s, unmade %t, acceptable %q, %d rows", name, f, f.Unmade, f.Acceptable, len(r.Rows))
+		}
+		for _, scope := range []string{"", "*", "kind"} {
+			l.question.Acceptances = []offsetmap.Acceptance{{Check: f.Check, Scope: scope, By: "ann", Reason: "compared the file"}}
+			if r := l.judge(); r.Err() == nil {
+				t.Errorf("%s: accepted by the scope %q", name, scope)
+			}
+		}
+		l.question.Acceptances = []offsetmap.Acceptance{{Check: f.Check, Scope: f.Scope, By: "ann", Reason: "compared the file"}}
+		l.want(l.judge(), "warn flink/stop-contradicted kind-unknown")
+
+		l.question.Acceptances = nil
+		l.question.Attestations.FlinkStopped.Value = offsetmap.Canceled
+		l.want(l.judge(), "block flink/unclean-stop")
+		l.question.Attestations.FlinkStopped.Value = offsetmap.StoppedWithSavepoint
+	}
+}
+
+// The states of real jobs: what does not store the kind is told, and only what is
+// no stop's blocks.
+func TestNoSoundStateOfARealJobIsBlockedByItsKind(t *testing.T) {
+	t.Parallel()
+	dirs, err := os.ReadDir(savepoints)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, dir := range dirs {
+		var e struct {
+			Kind, Pointer   string
+			MetadataVersion int
+			PathMap         map[string]string
+		}
+		text, err := os.ReadFile(savepoints + dir.Name() + "/expected.json")
+		if err == nil {
+			err = json.Unmarshal(text, &e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshot, err := flinkstate.Read(os.DirFS(savepoints+dir.Name()), e.Pointer, flinkstate.WithPathMap(e.PathMap))
+		if errors.Is(err, flinkstate.ErrNoPosition) || errors.Is(err, flinkstate.ErrUnsupported) {
 			continue
 		}
-		l.says(r.Findings[0], string(c.kind))
-		l.question.Acceptances = []offsetmap.Acceptance{{Check: "flink/stop-contradicted", By: "ann", Reason: "never mind"}}
-		if r := l.judge(); r.Err() == nil {
-			t.Errorf("%s, attested %s: accepted away", c.kind, c.end)
+		if err != nil {
+			t.Fatal(err)
 		}
+		want := "" // of a stop, with or without drain
+		switch {
+		case e.MetadataVersion < 4:
+			want = "warn"
+		case !strings.HasPrefix(e.Kind, "stop-"):
+			want = "block"
+		}
+		q := question()
+		q.Kind, q.KindReason, q.MetadataVersion = snapshot.Kind, snapshot.KindReason, snapshot.MetadataVersion
+		got := ""
+		for _, f := range found(preflight.Judge(preflight.Facts{}, q), "flink/stop-contradicted") {
+			got += string(f.Severity)
+			if f.Unmade {
+				t.Errorf("%s: %s", dir.Name(), f)
+			}
+		}
+		if got != want {
+			t.Errorf("%s, version %d, of a %s: %q, want %q", dir.Name(), e.MetadataVersion, e.Kind, got, want)
+		}
+		seen[want]++
+	}
+	if seen[""] < 20 || seen["warn"] < 10 || seen["block"] < 10 {
+		t.Errorf("looked at %v", seen)
 	}
 }
 
@@ -103,8 +212,8 @@ func flinkBreakages() map[string]breakage {
 			return func() { l.question.Attestations.FlinkStopped.Value = offsetmap.StoppedWithSavepoint }
 		},
 		"flink/stop-contradicted": func(l *lab) func() {
-			l.question.Kind = l.kindOf("flink-1.20-canonical-p1/savepoint")
-			return func() { l.question.Kind = l.kindOf("flink-1.20-stop-p2/savepoint") }
+			l.written(l.state("flink-1.20-canonical-p1/savepoint"))
+			return func() { l.written(l.state(stoppedWith)) }
 		},
 		"flink/group-only": func(l *lab) func() {
 			l.question.Origin = offsetmap.FromGroup

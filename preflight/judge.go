@@ -19,9 +19,15 @@ type Question struct {
 	Positions []offsetmap.Position
 	// Warnings are those of the snapshot that the positions come from.
 	Warnings []flinkstate.Warning
-	// Kind is the snapshot's: what Flink was asked for when it wrote it. Empty, as
-	// flinkstate.KindUnknown, contradicts nothing.
+	// Kind is the snapshot's: what Flink was asked for when it wrote it. Empty is
+	// flinkstate.KindUnknown, so that what was not given does not pass for sound:
+	// an attested stop cannot be held against it, and flink/stop-contradicted
+	// blocks, unless MetadataVersion is one that does not store the kind.
 	Kind flinkstate.SnapshotKind
+	// KindReason says why Kind is unknown.
+	KindReason string
+	// MetadataVersion is the snapshot's. Zero is not known.
+	MetadataVersion int
 	// Attestations are what a person states of the old job. Its isolation level
 	// comes from them.
 	Attestations offsetmap.Attestations

@@ -20,6 +20,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/connectrest/connecttest"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
@@ -159,10 +160,10 @@ func newLab(t *testing.T, s setup) *lab {
 	return l
 }
 
-// question attests all that has to be.
+// question attests all that has to be, of a job that was stopped with a savepoint.
 func question() preflight.Question {
 	return preflight.Question{
-		Origin: offsetmap.FromSavepoint,
+		Origin: offsetmap.FromSavepoint, Kind: flinkstate.KindStopWithSavepoint, MetadataVersion: 4,
 		Attestations: offsetmap.Attestations{
 			CopyOnly:       attest(true),
 			FlinkStopped:   attest(offsetmap.StoppedWithSavepoint),

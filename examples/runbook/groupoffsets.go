@@ -116,7 +116,7 @@ func (a *app) comparedOffsets(ctx context.Context, want wanted) error {
 		return err
 	}
 	document = append(document, '\n')
-	if err := a.print(document, func(w io.Writer) { comparedTable(w, p, snapshot.Kind, source) }); err != nil {
+	if err := a.print(document, func(w io.Writer) { comparedTable(w, p, snapshot, source) }); err != nil {
 		return err
 	}
 	return a.keepPositions(document, want.into)
@@ -132,8 +132,8 @@ func topicsOf(source flinkstate.Source) []string {
 	return topics
 }
 
-func comparedTable(w io.Writer, p comparedPositions, kind flinkstate.SnapshotKind, source flinkstate.Source) {
-	positionsHead(w, p.Positions, kind)
+func comparedTable(w io.Writer, p comparedPositions, snapshot *flinkstate.Snapshot, source flinkstate.Source) {
+	positionsHead(w, p.Positions, snapshot)
 	fmt.Fprintf(w, "group %s on %s: %s\n", p.Comparison.Group, p.Comparison.Location, p.Comparison.Partitions)
 	sourceHead(w, source)
 	named := map[offsetmap.TopicPartition]offsetmap.Position{}

@@ -173,7 +173,7 @@ func (a *app) savepointOffsets(ctx context.Context, want wanted) error {
 	if err != nil {
 		return err
 	}
-	if err := a.print(document, func(w io.Writer) { positionsTable(w, p, snapshot.Kind) }); err != nil {
+	if err := a.print(document, func(w io.Writer) { positionsTable(w, p, snapshot) }); err != nil {
 		return err
 	}
 	return a.keepPositions(document, want.into)
@@ -191,8 +191,8 @@ func (a *app) keepPositions(document []byte, into string) error {
 	return nil
 }
 
-func positionsTable(w io.Writer, p *flinkmm2.Positions, kind flinkstate.SnapshotKind) {
-	positionsHead(w, p, kind)
+func positionsTable(w io.Writer, p *flinkmm2.Positions, snapshot *flinkstate.Snapshot) {
+	positionsHead(w, p, snapshot)
 	for _, s := range p.Sources {
 		sourceHead(w, s)
 		positionRows(w, s.Partitions)
@@ -200,12 +200,13 @@ func positionsTable(w io.Writer, p *flinkmm2.Positions, kind flinkstate.Snapshot
 	warningLines(w, p.Warnings)
 }
 
-func positionsHead(w io.Writer, p *flinkmm2.Positions, kind flinkstate.SnapshotKind) {
+func positionsHead(w io.Writer, p *flinkmm2.Positions, snapshot *flinkstate.Snapshot) {
 	fmt.Fprintf(w, "%s %s, metadata version %d, checkpoint %d", p.From, p.Location, p.MetadataVersion, p.CheckpointID)
-	if kind != flinkstate.KindUnknown {
-		fmt.Fprintf(w, ", written for a %s", kind)
+	if snapshot.Kind == flinkstate.KindUnknown {
+		fmt.Fprintf(w, ", kind unknown: %s\n", snapshot.KindReason)
+		return
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, ", written for a %s\n", snapshot.Kind)
 }
 
 func sourceHead(w io.Writer, s flinkstate.Source) {

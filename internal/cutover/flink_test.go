@@ -137,9 +137,14 @@ func savepointAndCancel(t *testing.T, w *world, version string) {
 	must(t, err)
 	_, err = m.Create(ctx)
 	must(t, err)
-	open := []string{"target/open-transaction " + both[0].String(), "target/open-transaction " + both[1].String()}
-	silent := *snap // as files of before metadata version 4 are
-	silent.Kind = flinkstate.KindUnknown
+	scopes := openScopes(t, w, both...)
+	var open []string
+	for _, scope := range scopes {
+		open = append(open, "target/open-transaction "+scope)
+	}
+	silent, damaged := *snap, *snap // silent as files of before metadata version 4 are
+	silent.Kind, silent.MetadataVersion = flinkstate.KindUnknown, 3
+	damaged.Kind = flinkstate.KindUnknown
 	for _, told := range []struct {
 		what string
 		end  offsetmap.FlinkEnd
@@ -149,6 +154,7 @@ func savepointAndCancel(t *testing.T, w *world, version string) {
 		{"the truth", offsetmap.Canceled, snap, append([]string{"flink/unclean-stop "}, open...)},
 		{"a stop that was none", offsetmap.StoppedWithSavepoint, snap, append([]string{"flink/stop-contradicted "}, open...)},
 		{"a stop that was none, and the savepoint does not say", offsetmap.StoppedWithSavepoint, &silent, open},
+		{"a stop that was none, and what the savepoint says is damaged", offsetmap.StoppedWithSavepoint, &damaged, append([]string{"flink/stop-contradicted kind-unknown"}, open...)},
 	} {
 		must(t, w.expectNothingHappens(ctx, []string{orders}, func() error {
 			_, err := m.MakePlan(ctx, flinkRequest(told.snap, offsetmap.SinkExactlyOnce, told.end))
@@ -160,8 +166,8 @@ func savepointAndCancel(t *testing.T, w *world, version string) {
 	}
 	// Nobody can accept that the savepoint contradicts them.
 	contradicted := flinkRequest(snap, offsetmap.SinkExactlyOnce, offsetmap.StoppedWithSavepoint)
-	for _, tp := range both {
-		contradicted.Acceptances = append(contradicted.Acceptances, offsetmap.Acceptance{Check: "target/open-transaction", Scope: tp.String(), Reason: "never mind", By: "suite"})
+	for _, scope := range scopes {
+		contradicted.Acceptances = append(contradicted.Acceptances, offsetmap.Acceptance{Check: "target/open-transaction", Scope: scope, Reason: "never mind", By: "suite"})
 	}
 	_, err = m.MakePlan(ctx, contradicted)
 	if got := blockers(err); !slices.Equal(got, []string{"flink/stop-contradicted "}) {
@@ -178,6 +184,30 @@ func savepointAndCancel(t *testing.T, w *world, version string) {
 	expectIDs(t, w, "after the stop", copied, both...)
 	_, err = m.MakePlan(ctx, flinkRequest(snap, offsetmap.SinkExactlyOnce, offsetmap.StoppedWithSavepoint))
 	must(t, err)
+}
+
+// openScopes names the open transactions on the target as findings do, in their
+// order.
+func openScopes(t *testing.T, w *world, of ...topicPartition) []string {
+	t.Helper()
+	asked := kadm.TopicsSet{}
+	for _, tp := range of {
+		asked.Add(tp.Topic, tp.Partition)
+	}
+	described, err := w.admin.target.DescribeProducers(t.Context(), asked)
+	must(t, err)
+	var open []offsetmap.Finding
+	described.EachProducer(func(p kadm.DescribedProducer) {
+		if p.CurrentTxnStartOffset >= 0 {
+			open = append(open, offsetmap.Finding{Scope: fmt.Sprintf("%s-%d:%d", p.Topic, p.Partition, p.ProducerID)})
+		}
+	})
+	slices.SortFunc(open, offsetmap.Finding.Compare)
+	var scopes []string
+	for _, f := range open {
+		scopes = append(scopes, f.Scope)
+	}
+	return scopes
 }
 
 // blockers are the findings that block a plan, with their scopes.
