@@ -72,8 +72,8 @@ type CommittedOffset struct {
 //
 // It sends all partitions in one request or nothing, and reads all of them back
 // before it says that they are committed. Where brokers take only some, which
-// they do when one may not be written, the error says so and which. It refuses
-// unless
+// they do when one may not be written, it is an ErrPartlyCommitted that says
+// which. It refuses unless
 //
 //   - the journal has the finished rollback of this plan, and the boundary is
 //     what that rollback would find now, partition for partition, with every C'
@@ -88,7 +88,9 @@ type CommittedOffset struct {
 //
 // What is missing or contradicts is an *offsetmap.BlockedError with every
 // finding; a world that has moved since the rollback is an ErrMoved. Where
-// nobody can read back what was committed, it is an ErrOutcomeUnknown.
+// nobody can read back what was committed, or it may still arrive, it is an
+// ErrOutcomeUnknown. In the journal a commit has failed only where every partition
+// was refused for good: anything else lets Flink run.
 //
 // Nothing here starts Flink, and nothing resumes the connector. Brokers drop a
 // group's offsets after a while: see OffsetExpiry. Flink must be started without
@@ -170,7 +172,7 @@ func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan,
 	}
 	if since.IsZero() || !holds(second.committed, want) {
 		since, out.Written = m.now(), true
-		if err := m.commit(ctx, plan, r, way.entries, settings.note(plan.Digest), want); err != nil {
+		if err := m.commit(ctx, plan, r, way.entries, settings.note(plan.Digest), second.committed, want); err != nil {
 			return nil, err
 		}
 	}

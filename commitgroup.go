@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -19,7 +20,7 @@ const readBackPause = 200 * time.Millisecond
 // commit sends all offsets in one request, between two lines of the journal, and
 // reads them back. It is not sent when somebody else has written to the journal
 // since it was decided: that may have been a start.
-func (m *Migration) commit(ctx context.Context, plan *offsetmap.Plan, r GroupReturn, entries int, note string, want endsByPartition) error {
+func (m *Migration) commit(ctx context.Context, plan *offsetmap.Plan, r GroupReturn, entries int, note string, before, want endsByPartition) error {
 	intent := Entry{
 		Act: actCommit, Plan: plan.Digest, Group: r.Group, Savepoint: savepointID(plan.Body.Savepoint), Approved: r.FlinkStopped.By,
 		Detail: fmt.Sprintf("%d partitions; Flink attested %s: %s", len(want), r.FlinkStopped.Value, r.FlinkStopped.Reason),
@@ -31,7 +32,7 @@ func (m *Migration) commit(ctx context.Context, plan *offsetmap.Plan, r GroupRet
 			offsets.Add(kadm.Offset{Topic: tp.Topic, Partition: tp.Partition, At: at, LeaderEpoch: -1, Metadata: note})
 		}
 		answer, lost := m.cfg.Source.Admin.CommitOffsets(ctx, r.Group, offsets)
-		return m.readBackGroup(ctx, r.Group, plan, want, answer, lost)
+		return m.readBackGroup(ctx, plan, sentCommit{group: r.Group, before: before, want: want, lost: lost, refused: refusedBy(answer)})
 	})
 	if errors.Is(err, errOvertaken) {
 		return fmt.Errorf("%w, nothing was committed: %w", ErrMoved, err)
@@ -39,66 +40,106 @@ func (m *Migration) commit(ctx context.Context, plan *offsetmap.Plan, r GroupRet
 	return err
 }
 
+// sentCommit is a commit that was sent, and what came back.
+type sentCommit struct {
+	group        string
+	before, want endsByPartition
+	lost         error // instead of an answer
+	refused      refusals
+}
+
 // readBackGroup says what came of a commit. Its answer is believed nowhere: not
 // when it was lost, and not when it was good.
-func (m *Migration) readBackGroup(ctx context.Context, group string, plan *offsetmap.Plan, want endsByPartition, answer kadm.OffsetResponses, lost error) error {
-	refusals := refusedPartitions(answer)
-	if errors.Is(refusals, kerr.RequestTimedOut) { // the coordinator may still finish it
-		lost = errors.Join(lost, refusals)
-	}
+func (m *Migration) readBackGroup(ctx context.Context, plan *offsetmap.Plan, c sentCommit) error {
+	open := errors.Join(c.lost, c.refused.open) // why it may still arrive
 	for deadline := m.now().Add(m.readBack); ; {
-		committed, err := m.committed(ctx, group, plan)
-		if err == nil && holds(committed, want) {
+		committed, err := m.committed(ctx, c.group, plan)
+		if err == nil && holds(committed, c.want) {
 			return nil
 		}
 		final := !m.now().Before(deadline) || ctx.Err() != nil || forGood(err)
-		stand := 0
-		for tp, next := range want {
+		stand, taken := 0, 0
+		for tp, next := range c.want {
 			if committed[tp] == next {
 				stand++
+				if c.before[tp] != next {
+					taken++
+				}
 			}
 		}
+		stands := fmt.Sprintf("group %s holds C' of %d of %d partitions", c.group, stand, len(c.want))
 		switch {
-		case !final && (err != nil || lost != nil || refusals == nil):
+		case !final && (err != nil || open != nil || c.refused.n == 0):
 		case err != nil:
-			return fmt.Errorf("%w: what group %s holds now could not be read back: %w", ErrOutcomeUnknown, group, errors.Join(lost, err))
-		case lost != nil:
-			return fmt.Errorf("%w: the answer to the commit was lost, and group %s holds C' of %d of %d partitions; the rest may still arrive: %w", ErrOutcomeUnknown, group, stand, len(want), lost)
-		case refusals != nil:
-			return fmt.Errorf("the brokers did not take all offsets; group %s holds C' of %d of %d partitions, so do not start Flink from it: %w", group, stand, len(want), refusals)
+			return fmt.Errorf("%w: what group %s holds now could not be read back: %w", ErrOutcomeUnknown, c.group, errors.Join(open, err))
+		case c.lost != nil:
+			return fmt.Errorf("%w: the answer to the commit was lost, and %s; the rest may still arrive: %w", ErrOutcomeUnknown, stands, open)
+		case open != nil:
+			return fmt.Errorf("%w: the brokers do not say whether they take the commit, and %s; the rest may still arrive: %w", ErrOutcomeUnknown, stands, open)
+		case c.refused.n == len(c.want) && taken == 0:
+			return fmt.Errorf("the brokers refused the commit, and it changed nothing: %w", c.refused.forGood)
+		case c.refused.n > 0:
+			return &sentError{fmt.Errorf("%w: the brokers did not take all offsets; %s, so do not start Flink from it: %w", ErrPartlyCommitted, stands, c.refused.forGood)}
 		default:
-			return fmt.Errorf("%w: the brokers took the commit, and %s later group %s holds C' of %d of %d partitions: somebody else commits to it", ErrMoved, m.readBack, group, stand, len(want))
+			return &sentError{&RefusedError{Act: string(engine.CommitBoundary), Before: []string{"commit"}, kind: ErrMoved, Findings: []offsetmap.Finding{{
+				Check: "rollback/group-active", Severity: offsetmap.Block, Acceptable: offsetmap.Never,
+				Detail: fmt.Sprintf("the brokers took the commit, and %s later %s: somebody else commits to it", m.readBack, stands),
+			}}}}
 		}
 		if err := m.sleep(ctx, readBackPause); err != nil {
-			return fmt.Errorf("%w: what group %s holds now was not read back: %w", ErrOutcomeUnknown, group, errors.Join(lost, err))
+			return fmt.Errorf("%w: what group %s holds now was not read back: %w", ErrOutcomeUnknown, c.group, errors.Join(open, err))
 		}
 	}
 }
 
-// forGood reports whether brokers refuse in a way that waiting does not mend.
+// sentError is an error of an act that was carried out, if only in part: the
+// journal must not say that it failed.
+type sentError struct{ error }
+
+func (e *sentError) Unwrap() error { return e.error }
+
+// forGood reports whether brokers refuse in a way that waiting does not mend, and
+// that leaves nothing behind which may still be carried out.
 func forGood(err error) bool {
 	refusal, ok := errors.AsType[*kerr.Error](err)
-	return ok && !refusal.Retriable
+	return ok && !refusal.Retriable && !errors.Is(err, kerr.UnknownServerError)
 }
 
-// refusedPartitions names the partitions that an answer refuses, by reason:
-// usually all of them have one.
-func refusedPartitions(answer kadm.OffsetResponses) error {
+// refusals are the partitions that an answer refuses: n of them.
+type refusals struct {
+	n       int
+	forGood error // those that the brokers will never take, by reason
+	// open are those with a reason that says nothing for certain. A coordinator
+	// that could not replicate its write in time answers so, and may have written
+	// it (GroupCoordinator turns NOT_ENOUGH_REPLICAS_AFTER_APPEND into
+	// COORDINATOR_NOT_AVAILABLE, and a storage error into NOT_COORDINATOR).
+	open error
+}
+
+// refusedBy names the partitions that an answer refuses, by reason: usually all
+// of them have one.
+func refusedBy(answer kadm.OffsetResponses) (r refusals) {
 	var reasons []error
 	of := map[string][]string{}
 	for _, o := range answer.Sorted() {
 		if o.Err == nil {
 			continue
 		}
+		r.n++
 		if of[o.Err.Error()] == nil {
 			reasons = append(reasons, o.Err)
 		}
 		of[o.Err.Error()] = append(of[o.Err.Error()], fmt.Sprintf("%s-%d", o.Topic, o.Partition))
 	}
-	for i, reason := range reasons {
-		reasons[i] = fmt.Errorf("%s: %w", strings.Join(of[reason.Error()], ", "), reason)
+	for _, reason := range reasons {
+		named := fmt.Errorf("%s: %w", strings.Join(of[reason.Error()], ", "), reason)
+		if forGood(reason) {
+			r.forGood = errors.Join(r.forGood, named)
+		} else {
+			r.open = errors.Join(r.open, named)
+		}
 	}
-	return errors.Join(reasons...)
+	return r
 }
 
 // stillStopped looks once more behind the commit: Connect has no lock, and a

@@ -21,6 +21,9 @@ var (
 	// ErrOutcomeUnknown says that what was written could not be read back, so that
 	// nobody knows what stands there now.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
+	// ErrPartlyCommitted says that a group holds C' of some partitions only: Flink
+	// must not start from it until all are committed.
+	ErrPartlyCommitted = errors.New("committed in part")
 	// ErrNoProgress says that the connector runs and nothing moves although
 	// records wait.
 	ErrNoProgress = errors.New("running without progress")

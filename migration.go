@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os/user"
 	"time"
 
@@ -61,8 +62,11 @@ type Config struct {
 
 	// Connector is the connector's name: the namespace of its stored offsets.
 	Connector string
-	// ConnectorConfig is what Create creates it with. The other steps read the
-	// config from the worker and do not need this one.
+	// ConnectorConfig is what Create creates it with, and what the steps forward
+	// (Preflight, MakePlan, Apply, Verify, Start) hold it to: a connector with
+	// another one, secrets aside, is refused. Nil is enough for all but Create, and
+	// they then take the config that the worker has. Watch and the way back work
+	// whatever it is.
 	ConnectorConfig connectrest.Config
 
 	// Topics are the source topics of the migration. Empty means those that the
@@ -80,7 +84,8 @@ type Config struct {
 // Each step can be run again. A Migration holds no state of the migration
 // itself: what a step decides, it decides from what it sees at that moment.
 type Migration struct {
-	cfg Config
+	cfg   Config
+	given connectrest.Config // as the worker shows it; nil when none was given
 
 	log          *slog.Logger
 	now          func() time.Time
@@ -115,11 +120,16 @@ func New(cfg Config, opts ...Option) (*Migration, error) {
 	if err := connectrest.CheckName(cfg.Connector); err != nil {
 		errs = append(errs, err)
 	}
+	given, err := namedConfig(cfg.Connector, cfg.ConnectorConfig)
+	if err != nil {
+		errs = append(errs, err)
+	}
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("new migration: %w", errors.Join(errs...))
 	}
 	m := &Migration{
 		cfg:          cfg,
+		given:        given,
 		log:          slog.New(slog.DiscardHandler),
 		now:          time.Now,
 		sleep:        sleep,
@@ -138,6 +148,19 @@ func New(cfg Config, opts ...Option) (*Migration, error) {
 		o(m)
 	}
 	return m, nil
+}
+
+// namedConfig is a config as the worker shows it: with the connector's name in it.
+func namedConfig(name string, config connectrest.Config) (connectrest.Config, error) {
+	if config == nil {
+		return nil, nil
+	}
+	if n, ok := config["name"]; ok && n != name {
+		return nil, fmt.Errorf("the config names the connector %q, the migration %q", n, name)
+	}
+	named := maps.Clone(config)
+	named["name"] = name
+	return named, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -229,6 +252,9 @@ func (m *Migration) notOvertaken(ctx context.Context, entries int, intent Entry)
 }
 
 func unclear(err error) bool {
+	if _, sent := errors.AsType[*sentError](err); sent {
+		return true
+	}
 	return errors.Is(err, ErrOutcomeUnknown) || errors.Is(err, connectrest.ErrOutcomeUnknown) || errors.Is(err, connectrest.ErrReadBack) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -362,9 +362,22 @@ func (w *wayBack) acts() (out []string) {
 	return out
 }
 
-// in is the same way back, for a part of the test.
+// in is the same way back, for a part of the test: with the journal as it is
+// now, and one of its own from then on.
 func (w *wayBack) in(t *testing.T) *wayBack {
+	t.Helper()
 	part := *w
 	part.T = t
+	entries, err := w.journal.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	part.journal = flinkmm2.NewFileJournal(filepath.Join(t.TempDir(), "journal.jsonl"))
+	for _, e := range entries {
+		if err := part.journal.Append(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	part.steps = part.migration(w.source.admin)
 	return &part
 }

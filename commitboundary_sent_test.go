@@ -1,0 +1,228 @@
+package flinkmm2_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/connectrest"
+)
+
+// hooked is an admin client with somebody who does something before or behind
+// one call.
+type hooked struct {
+	flinkmm2.Admin
+	describe func()
+	behind   func() error
+	commit   func(group string, offsets kadm.Offsets) (kadm.OffsetResponses, error) // instead of the call
+}
+
+func (h *hooked) DescribeGroups(ctx context.Context, groups ...string) (kadm.DescribedGroups, error) {
+	if h.describe != nil {
+		h.describe()
+	}
+	return h.Admin.DescribeGroups(ctx, groups...)
+}
+
+func (h *hooked) CommitOffsets(ctx context.Context, group string, offsets kadm.Offsets) (kadm.OffsetResponses, error) {
+	if h.commit != nil {
+		return h.commit(group, offsets)
+	}
+	answer, err := h.Admin.CommitOffsets(ctx, group, offsets)
+	if h.behind != nil {
+		if lost := h.behind(); lost != nil {
+			return nil, lost
+		}
+	}
+	return answer, err
+}
+
+// What can happen to the commit itself. Each run says what is known then, and a
+// run without the fault finishes.
+func TestTheCommitGoesWrong(t *testing.T) { //nolint:tparallel // its cases share a stage, one after the other
+	t.Parallel()
+	shared := rolledBack(t)
+	fault := func(f kfake.Fault) func(*wayBack, *hooked, string) func() {
+		return func(w *wayBack, _ *hooked, g string) func() {
+			f.Group = g
+			return w.source.Fault(f).Remove
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		group  string
+		breaks func(w *wayBack, h *hooked, group string) (mend func())
+		status int
+		says   string
+		acts   []string
+		held   string // empty where nobody can see it
+	}{
+		{
+			name: "a partition is refused", group: "refused", status: flinkmm2.ExitFailed, held: "50/-/0", acts: []string{"begin", "unknown"},
+			breaks: fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Topic: "orders", Partitions: []int32{1}, Count: -1, Err: kerr.TopicAuthorizationFailed}),
+			says:   "committed in part: the brokers did not take all offsets; group refused holds C' of 2 of 3 partitions, so do not start Flink from it: orders-1: TOPIC_AUTHORIZATION_FAILED",
+		},
+		{
+			name: "the answer is lost, and read back", group: "lost", status: 0, held: "50/32/0", acts: []string{"begin", "done"},
+			breaks: func(_ *wayBack, h *hooked, _ string) func() {
+				h.behind = func() error { return io.ErrUnexpectedEOF }
+				return func() { h.behind = nil }
+			},
+		},
+		{
+			name: "the answer is lost, and cannot be read back", group: "unreadable", status: flinkmm2.ExitUnknown, acts: []string{"begin", "unknown"},
+			says: "outcome unknown: what group unreadable holds now could not be read back: unexpected EOF",
+			breaks: func(w *wayBack, h *hooked, g string) func() {
+				var hidden *kfake.FaultHandle
+				h.behind = func() error {
+					hidden = w.source.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetFetch}, Group: g, Count: -1, Err: kerr.GroupAuthorizationFailed})
+					return io.ErrUnexpectedEOF
+				}
+				return func() { h.behind = nil; hidden.Remove() }
+			},
+		},
+		{
+			name: "the request is lost", group: "gone", status: flinkmm2.ExitUnknown, held: "-/-/-", acts: []string{"begin", "unknown"},
+			says: "the answer to the commit was lost, and group gone holds C' of 0 of 3 partitions; the rest may still arrive",
+			breaks: func(w *wayBack, _ *hooked, _ string) func() {
+				broken := true
+				w.source.ControlKey(int16(kmsg.OffsetCommit), func(kmsg.Request) (kmsg.Response, error, bool) {
+					if broken {
+						w.source.KeepControl()
+						return nil, errors.New("cut"), true
+					}
+					return nil, nil, false
+				})
+				return func() { broken = false }
+			},
+		},
+		{
+			name: "somebody commits over it", group: "rival", status: flinkmm2.ExitMoved, held: "50/31/0", acts: []string{"begin", "unknown"},
+			says: "somebody else commits to it",
+			breaks: func(w *wayBack, h *hooked, g string) func() {
+				h.behind = func() error { w.commit(g, 50, 31); return nil }
+				return func() { h.behind = nil; w.forget(g) }
+			},
+		},
+		{
+			name: "the connector is resumed meanwhile", group: "resumed", status: flinkmm2.ExitMoved, held: "50/32/0", acts: []string{"begin", "done"},
+			says: "connector mm2 is RUNNING now: do not start Flink",
+			breaks: func(w *wayBack, h *hooked, _ string) func() {
+				h.behind = func() error {
+					defer w.await(connectrest.StateRunning)
+					return w.connect.Resume(w.Context(), "mm2")
+				}
+				return func() { h.behind = nil; w.again() }
+			},
+		},
+		{
+			name: "somebody acts before it", group: "overtaken", status: flinkmm2.ExitMoved, held: "-/-/-",
+			says: "nothing was committed: somebody else acts on the connector",
+			breaks: func(w *wayBack, h *hooked, _ string) func() {
+				looks := 0
+				h.describe = func() {
+					if looks++; looks == 2 {
+						w.writeJournal(flinkmm2.Entry{Act: "apply", Phase: flinkmm2.PhaseBegin, Plan: "sha256:" + strings.Repeat("1", 64)})
+					}
+				}
+				return func() { h.describe = nil }
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := shared.in(t)
+			h := &hooked{Admin: w.source.admin}
+			w.steps = w.migration(h)
+			before := len(w.acts())
+			mend := c.breaks(w, h, c.group)
+			_, err := w.hand(c.group)
+			if got := flinkmm2.ExitStatus(err); got != c.status || c.says != "" && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("exit status %d, want %d: %v\nwant: %s", got, c.status, err, c.says)
+			}
+			if acts := w.acts()[before:]; !slices.Equal(acts, c.acts) {
+				t.Errorf("the journal has %v, want %v", acts, c.acts)
+			}
+			if c.held != "" {
+				if held, _ := w.holds(c.group); held != c.held {
+					t.Errorf("the group holds %s, want %s", held, c.held)
+				}
+			}
+			mend()
+			shared.boundary = w.boundary
+			if _, err := w.hand(c.group); err != nil {
+				t.Fatalf("run again: %v", err)
+			}
+			if held, _ := w.holds(c.group); held != "50/32/0" {
+				t.Errorf("run again, the group holds %s", held)
+			}
+		})
+	}
+}
+
+// What brokers took, or may still take, lets Flink run, whatever their answer
+// was: an older plan must not start then. Only a commit that was refused for good
+// leaves no trace.
+func TestACommitHasFailedOnlyWhereNothingOfItCanArrive(t *testing.T) { //nolint:tparallel // its cases share a stage, one after the other
+	t.Parallel()
+	shared := rolledBack(t)
+	shared.commit(oldGroup, 18, 32) // orders-1 is at C' already
+	first, boundary := shared.plan, shared.boundary
+	shared.makePlanFrom("50", "32")
+	older := shared.plan
+	shared.plan, shared.boundary = first, boundary
+	answer := func(offsets kadm.Offsets, reasons ...error) kadm.OffsetResponses { // one for all partitions, or one for each
+		out := kadm.OffsetResponses{}
+		offsets.Each(func(o kadm.Offset) {
+			out.Add(kadm.OffsetResponse{Offset: o, Err: reasons[int(o.Partition)%len(reasons)]})
+		})
+		return out
+	}
+	for _, c := range []struct {
+		name    string
+		take    int32 // of the partitions, the first so many
+		reasons []error
+		status  int
+		phase   string
+	}{
+		{"a partition is refused", 1, []error{nil, kerr.TopicAuthorizationFailed, kerr.TopicAuthorizationFailed}, flinkmm2.ExitFailed, "unknown"},
+		{"all are refused, and one was taken", 1, []error{kerr.GroupAuthorizationFailed}, flinkmm2.ExitFailed, "unknown"},
+		{"it may have been written", 0, []error{kerr.CoordinatorNotAvailable}, flinkmm2.ExitUnknown, "unknown"},
+		{"the coordinator has moved", 0, []error{kerr.NotCoordinator}, flinkmm2.ExitUnknown, "unknown"},
+		{"a server error", 0, []error{kerr.UnknownServerError}, flinkmm2.ExitUnknown, "unknown"},
+		{"it took too long", 0, []error{kerr.RequestTimedOut}, flinkmm2.ExitUnknown, "unknown"},
+		{"one may arrive, the others are refused", 0, []error{kerr.TopicAuthorizationFailed, kerr.TopicAuthorizationFailed, kerr.RequestTimedOut}, flinkmm2.ExitUnknown, "unknown"},
+		{"taken, and committed over", 0, []error{nil}, flinkmm2.ExitMoved, "unknown"},
+		{"all were taken, whatever is said", 3, []error{kerr.UnknownServerError}, 0, "done"},
+		{"all are refused for good", 0, []error{kerr.GroupAuthorizationFailed}, flinkmm2.ExitFailed, "failed"}, // the last: the older plan goes
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := shared.in(t)
+			w.steps = w.migration(&hooked{Admin: w.source.admin, commit: func(group string, offsets kadm.Offsets) (kadm.OffsetResponses, error) {
+				w.commit(group, []int64{50, 32, 0}[:c.take]...)
+				return answer(offsets, c.reasons...), nil
+			}})
+			_, err := w.hand(oldGroup)
+			if got := flinkmm2.ExitStatus(err); got != c.status || !slices.Equal(w.acts(), []string{"begin", c.phase}) {
+				t.Errorf("exit status %d, want %d, journal %v: %v", got, c.status, w.acts(), err)
+			}
+			if errors.Is(err, flinkmm2.ErrPartlyCommitted) != (c.take == 1) {
+				t.Errorf("committed in part: %v", err)
+			}
+			err = w.forward(older)
+			if goes := err == nil; goes != (c.phase == "failed") || !goes && !strings.Contains(err.Error(), "journal/handed-back: ") {
+				t.Errorf("the older plan: %v", err)
+			}
+			w.forget(oldGroup)
+			w.commit(oldGroup, 18, 32)
+		})
+	}
+}
