@@ -87,7 +87,7 @@ func (a *app) root() *cobra.Command {
 		step.GroupID = "steps"
 		root.AddCommand(step)
 	}
-	for _, other := range []*cobra.Command{a.explainCommand(), a.versionCommand()} {
+	for _, other := range []*cobra.Command{a.inspectCommand(), a.explainCommand(), a.versionCommand()} {
 		other.GroupID = "other"
 		root.AddCommand(other)
 	}
