@@ -46,7 +46,7 @@ func flinkChecks() []Check {
 			"Compare each C with the target: where it holds the record before C and none from C on, the offsets are right. Then, or where repeated records are fine, accept the operator id."),
 		warning(flinkstate.SeveralClusters, offsetmap.Never, "The positions are of one source cluster",
 			"A DynamicKafkaSource reads several clusters, and a connector one: C of another cluster is no position in this one.",
-			"Name the cluster whose topics are to be migrated (flinkstate's Snapshot.InCluster), once for each connector."),
+			"Name the cluster whose topics are to be migrated, once for each connector: positions.cluster of the migration file, flinkstate's Snapshot.InCluster in Go. runbook inspect lists them."),
 		warning(flinkstate.EnumeratorMissing, offsetmap.Never, "The source's enumerator has stored its partitions",
 			"Partitions that no reader holds are not named; they are looked at as never read.",
 			"Nothing: the brokers' partition set is held against the positions."),

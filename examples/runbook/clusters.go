@@ -12,7 +12,6 @@ import (
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/connectrest"
-	"github.com/flinkmm2/flinkmm2/stores"
 )
 
 // clientOptions connect to a cluster, in PLAINTEXT. A person waits for an
@@ -89,7 +88,7 @@ func (s *session) request(ctx context.Context) (flinkmm2.PlanRequest, error) {
 		return flinkmm2.PlanRequest{}, &blockedError{err: fmt.Errorf(
 			"%s: positions.from: planning from group %s alone is refused: the check that the target holds what the group has committed does not exist yet, and a group that commits by itself may be ahead of it; plan from a savepoint", s.path, p.Group)}
 	}
-	snapshot, err := stores.ReadSavepoint(ctx, p.Savepoint, p.PathMap)
+	snapshot, err := readSavepoint(ctx, p.Savepoint, p.PathMap, p.Cluster)
 	if err != nil {
 		return flinkmm2.PlanRequest{}, fmt.Errorf("positions.savepoint: %w", err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
-	"github.com/flinkmm2/flinkmm2/stores"
 )
 
 // groupPositions is the Positions document of a consumer group. It has no
@@ -89,7 +88,7 @@ type groupComparison struct {
 // group has committed. A group that is not there, or has committed nothing, leaves
 // every partition missing, with a warning.
 func (a *app) comparedOffsets(ctx context.Context, want wanted) error {
-	snapshot, err := stores.ReadSavepoint(ctx, want.savepoint, want.pathMap)
+	snapshot, err := readSavepoint(ctx, want.savepoint, want.pathMap, want.cluster)
 	if err != nil {
 		return fmt.Errorf("offsets: %w", err)
 	}

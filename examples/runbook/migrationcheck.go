@@ -151,6 +151,9 @@ func (m *migration) checkPositions(p *problems) {
 		if s.Operator != "" {
 			p.add("positions.operator", "a group has no operators")
 		}
+		if s.Cluster != "" {
+			p.add("positions.cluster", "a group is of one cluster")
+		}
 	case "":
 		p.add("positions.from", "missing: savepoint or group")
 	default:

@@ -50,6 +50,7 @@ type positionsSection struct {
 	From      string            `json:"from"`
 	Savepoint string            `json:"savepoint"`
 	Operator  string            `json:"operator"`
+	Cluster   string            `json:"cluster"`
 	Group     string            `json:"group"`
 	PathMap   map[string]string `json:"pathMap"`
 }

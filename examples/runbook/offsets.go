@@ -13,12 +13,12 @@ import (
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
-	"github.com/flinkmm2/flinkmm2/stores"
 )
 
 type offsetsFlags struct {
 	savepoint string
 	operator  string
+	cluster   string
 	pathMap   []string
 	group     string
 	bootstrap []string
@@ -48,6 +48,7 @@ warnings say what a plan would block on.`,
 	f := cmd.Flags()
 	f.StringVar(&o.savepoint, "savepoint", "", "where a savepoint or retained checkpoint lies: a folder, s3://, gs:// or webhdfs://")
 	f.StringVar(&o.operator, "operator", "", "show one source: its operator id, uid or name")
+	f.StringVar(&o.cluster, "cluster", "", "show one cluster of a DynamicKafkaSource, as the job calls it")
 	f.StringArrayVar(&o.pathMap, "path-map", nil, "FROM=TO: where files are now that the state names by an absolute path (repeatable)")
 	f.StringVar(&o.group, "group", "", "consumer group of the old job")
 	f.StringSliceVar(&o.bootstrap, "bootstrap", nil, "brokers of the group's cluster, HOST:PORT (with --group)")
@@ -57,7 +58,7 @@ warnings say what a plan would block on.`,
 
 func (o offsetsFlags) check(file string) error {
 	switch {
-	case file != "" && (o.savepoint != "" || o.group != "" || len(o.bootstrap) > 0 || len(o.pathMap) > 0 || len(o.topics) > 0 || o.operator != ""):
+	case file != "" && (o.savepoint != "" || o.group != "" || len(o.bootstrap) > 0 || len(o.pathMap) > 0 || len(o.topics) > 0 || o.operator != "" || o.cluster != ""):
 		return usagef("-f says which positions to read: leave the flags of offsets out, or -f")
 	case file == "" && o.savepoint == "" && o.group == "":
 		return usagef("nothing to read: give --savepoint DIR, --group NAME with --bootstrap HOST:PORT, or -f FILE")
@@ -65,8 +66,8 @@ func (o offsetsFlags) check(file string) error {
 		return usagef("--bootstrap and --topic go with --group")
 	case o.group != "" && len(o.bootstrap) == 0:
 		return usagef("--group needs --bootstrap HOST:PORT")
-	case file == "" && o.savepoint == "" && (o.operator != "" || len(o.pathMap) > 0):
-		return usagef("--operator and --path-map go with --savepoint")
+	case file == "" && o.savepoint == "" && (o.operator != "" || o.cluster != "" || len(o.pathMap) > 0):
+		return usagef("--operator, --cluster and --path-map go with --savepoint")
 	case o.savepoint != "" && len(o.topics) > 0:
 		return usagef("--topic goes with --group alone: a savepoint names its topics")
 	}
@@ -77,6 +78,7 @@ func (o offsetsFlags) check(file string) error {
 type wanted struct {
 	savepoint string // empty: only the group
 	operator  string
+	cluster   string
 	pathMap   map[string]string
 	group     string // empty: only the savepoint
 	bootstrap []string
@@ -114,7 +116,7 @@ func (a *app) wanted(o offsetsFlags) (wanted, error) {
 				return wanted{}, &usageError{err: errors.Join(p...)}
 			}
 		}
-		return wanted{savepoint: o.savepoint, operator: o.operator, pathMap: mapped, group: o.group, bootstrap: o.bootstrap, topics: o.topics}, nil
+		return wanted{savepoint: o.savepoint, operator: o.operator, cluster: o.cluster, pathMap: mapped, group: o.group, bootstrap: o.bootstrap, topics: o.topics}, nil
 	}
 	m, err := readMigration(a.file)
 	if err != nil {
@@ -125,7 +127,7 @@ func (a *app) wanted(o offsetsFlags) (wanted, error) {
 		return wanted{}, err
 	}
 	w := wanted{
-		savepoint: m.Positions.Savepoint, operator: m.Positions.Operator, pathMap: m.Positions.PathMap,
+		savepoint: m.Positions.Savepoint, operator: m.Positions.Operator, cluster: m.Positions.Cluster, pathMap: m.Positions.PathMap,
 		group: m.Positions.Group, bootstrap: m.Source.Bootstrap, topics: m.Topics, into: filepath.Join(dir, positionsFile),
 	}
 	if m.Positions.From == "group" {
@@ -157,7 +159,7 @@ func parsePathMap(entries []string) (map[string]string, error) {
 // savepointOffsets prints the positions of a savepoint, of one source when an
 // operator is named.
 func (a *app) savepointOffsets(ctx context.Context, want wanted) error {
-	snapshot, err := stores.ReadSavepoint(ctx, want.savepoint, want.pathMap)
+	snapshot, err := readSavepoint(ctx, want.savepoint, want.pathMap, want.cluster)
 	if err != nil {
 		return fmt.Errorf("offsets: %w", err)
 	}
@@ -246,7 +248,11 @@ func positionCells(r offsetmap.Position) []any {
 			why += ", would have started at " + r.Start.String()
 		}
 	}
-	return []any{r.TopicPartition, orDash(r.Next), dash(why), orDash(r.Stop)}
+	partition := r.String()
+	if r.Cluster != "" {
+		partition += " of " + r.Cluster
+	}
+	return []any{partition, orDash(r.Next), dash(why), orDash(r.Stop)}
 }
 
 func orDash(c offsetmap.NextOffset) any {
