@@ -81,8 +81,10 @@ type CommittedOffset struct {
 //   - the connector is STOPPED without a task, and neither its offsets nor the
 //     target's ends move for longer than the worker's flush timeout;
 //   - it is attested how Flink ended, and nothing contradicts that: the group has
-//     no member, it stands where the plan saw it (or at C' already), and does not
-//     move between two looks.
+//     no member, it stands where the plan saw it, or at C' where the journal has a
+//     commit of this plan to it, and does not move between two looks;
+//   - the journal has no commit of this plan to another group, from which Flink may
+//     run.
 //
 // Evidence of a job that commits more seldom than that is for a person to find.
 //
@@ -137,21 +139,29 @@ func (m *Migration) mayCommit(ctx context.Context, plan *offsetmap.Plan, b *Boun
 	if err := b.of(plan); err != nil {
 		return groupLook{}, err
 	}
+	earlier, err := m.handedTo(ctx, plan.Digest, r.Group)
+	if err != nil {
+		return groupLook{}, &RefusedError{Act: string(engine.CommitBoundary), Findings: []offsetmap.Finding{unreadable(err)}, kind: ErrNotKnown}
+	}
 	look := m.lookAtGroup(ctx, r.Group, plan)
-	findings := slices.Concat(r.findings(), look.findings(plan, b.Partitions))
+	findings := slices.Concat(r.findings(), look.findings(plan, b.Partitions, earlier), earlier.findings(r.Group))
 	return look, preflight.Blocked(offsetmap.Accept(findings, r.Acceptances))
 }
 
 // committedBoundary looks again, now that nothing has moved for a while, and
 // commits.
 func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn, way reached, first groupLook) (*CommittedBoundary, error) {
+	earlier, err := m.handedTo(ctx, plan.Digest, r.Group)
+	if err != nil {
+		return nil, err
+	}
 	second := m.lookAtGroup(ctx, r.Group, plan)
 	rows, back := reversed(plan, way.seen, r.Acceptances)
 	var moved []offsetmap.Finding
 	if rows != nil {
 		moved = b.against(rows)
 	}
-	findings := slices.Concat(r.findings(), second.findings(plan, b.Partitions), first.movedTo(second), back, moved)
+	findings := slices.Concat(r.findings(), second.findings(plan, b.Partitions, earlier), earlier.findings(r.Group), first.movedTo(second), back, moved)
 	findings = offsetmap.Accept(findings, r.Acceptances)
 	if err := preflight.Blocked(findings); err != nil {
 		if len(moved) > 0 {
@@ -166,10 +176,7 @@ func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan,
 		out.Partitions = append(out.Partitions, CommittedOffset{row.TopicPartition, row.Next, second.committed[row.TopicPartition]})
 	}
 	settings := m.offsetSettings(ctx, topicsOf(plan))
-	since, err := m.committedAt(ctx, plan.Digest, r.Group)
-	if err != nil {
-		return nil, err
-	}
+	since := earlier.since
 	if since.IsZero() || !holds(second.committed, want) {
 		since, out.Written = m.now(), true
 		if err := m.commit(ctx, plan, r, way.entries, settings.note(plan.Digest), second.committed, want); err != nil {

@@ -44,6 +44,16 @@ func TestTheGroupContradictsThatFlinkHasEnded(t *testing.T) { //nolint:tparallel
 			accept: []offsetmap.Acceptance{accept("rollback/group-moved", "orders-0:40"), accept("rollback/group-moved", "orders-1:32")}, after: "50/32/0",
 		},
 		{
+			name: "somebody brought it to C'", group: oldGroup, want: []string{"rollback/group-moved orders-0:0", "rollback/group-moved orders-2:0"},
+			breaks: func(w *wayBack, g string) func() { w.commit(g, 50, 32, 0); return nil }, // orders-1 was there when the plan was made
+			accept: []offsetmap.Acceptance{accept("rollback/group-moved", "orders-0:0"), accept("rollback/group-moved", "orders-2:0")}, after: "50/32/0",
+		},
+		{
+			name: "it is at C', and the plan knows nothing of it", group: "at-the-boundary", want: []string{"rollback/group-moved orders-0:1", "rollback/group-moved orders-1:0"},
+			breaks: func(w *wayBack, g string) func() { w.commit(g, 49, 32); return nil },
+			accept: []offsetmap.Acceptance{accept("rollback/group-moved", "orders-0:1"), accept("rollback/group-moved", "orders-1:0")}, after: "50/32/0",
+		},
+		{
 			name: "it has a member", group: "with-a-member", want: []string{"rollback/group-active"},
 			breaks: func(w *wayBack, g string) func() {
 				leave := w.join(g, w.Context())
@@ -74,7 +84,6 @@ func TestTheGroupContradictsThatFlinkHasEnded(t *testing.T) { //nolint:tparallel
 		{
 			name: "its state cannot be read", group: "hidden-state", want: []string{"rollback/group-unknown"},
 			breaks: func(w *wayBack, g string) func() {
-				w.commit(g, 50, 32, 0)
 				return w.source.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.DescribeGroups}, Group: g, Count: -1, Err: kerr.GroupAuthorizationFailed}).Remove
 			}, after: "50/32/0",
 		},

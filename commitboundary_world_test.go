@@ -178,14 +178,52 @@ func TestNothingIsCommittedWithoutARollback(t *testing.T) {
 	// Another plan is started on the connector: this boundary is history.
 	newer := strings.Replace(w.plan.Digest, w.plan.Digest[7:11], "beef", 1)
 	w.writeJournal(flinkmm2.Entry{Act: "resume", Phase: flinkmm2.PhaseBegin, Plan: newer})
-	_, err = w.hand("g2")
+	_, err = w.hand("g")
 	w.refused(err, flinkmm2.ExitMoved, "journal/other-plan")
 	w.writeJournal(flinkmm2.Entry{Act: "rollback", Phase: flinkmm2.PhaseDone, Plan: newer})
-	_, err = w.hand("g2")
+	_, err = w.hand("g")
 	w.refused(err, flinkmm2.ExitBlocked, "rollback/not-done")
 	w.again()
-	if _, err := w.hand("g2"); err != nil {
+	if _, err := w.hand("g"); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// From each group that holds the boundary a job may run, so a second one needs a
+// person's word, group by group.
+func TestTheBoundaryGoesToOneGroupAlone(t *testing.T) {
+	t.Parallel()
+	w := rolledBack(t)
+	if _, err := w.hand("g"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.hand("h")
+	w.refused(err, flinkmm2.ExitBlocked, "rollback/another-group g")
+	_, err = w.hand("h", accept("rollback/another-group", "*"))
+	w.refused(err, flinkmm2.ExitBlocked, "rollback/another-group g")
+	if held, _ := w.holds("h"); held != "-/-/-" {
+		t.Errorf("group h holds %s", held)
+	}
+	if _, err := w.hand("g"); err != nil {
+		t.Errorf("the same group again: %v", err)
+	}
+	for _, phase := range []flinkmm2.Phase{flinkmm2.PhaseBegin, flinkmm2.PhaseFailed} { // begun, then known not to have been sent
+		w.writeJournal(flinkmm2.Entry{Act: "commit-boundary", Phase: phase, Plan: w.plan.Digest, Group: "killed"})
+		want := []string{"rollback/another-group g", "rollback/another-group killed"}
+		if phase == flinkmm2.PhaseFailed {
+			want = want[:1]
+		}
+		_, err = w.hand("h")
+		w.refused(err, flinkmm2.ExitBlocked, want...)
+	}
+	got, err := w.hand("h", accept("rollback/another-group", "g"))
+	if err != nil || len(got.Findings) != 1 || got.Findings[0].Accepted == nil {
+		t.Fatalf("accepted: %+v, %v", got, err)
+	}
+	_, err = w.hand("g")
+	w.refused(err, flinkmm2.ExitBlocked, "rollback/another-group h")
+	if _, err := w.over(w.source.admin, unreadable{w.journal}).CommitBoundary(t.Context(), w.plan, w.boundary, flinkmm2.GroupReturn{Group: "g"}); !errors.Is(err, flinkmm2.ErrNotKnown) {
+		t.Errorf("without a journal that tells: %v", err)
 	}
 }
 

@@ -104,26 +104,3 @@ func (s offsetSettings) expiry(committed time.Time) OffsetExpiry {
 	at := offsetmap.At(time.Unix(committed.Unix()+minutes*60, 0)) // a Duration holds 292 years only
 	return OffsetExpiry{RetentionMinutes: &minutes, Earliest: &at}
 }
-
-// committedAt returns since when the group holds the plan's boundary, by the
-// journal: the moment before the last commit of it that was read back. The zero
-// time means that there was none.
-func (m *Migration) committedAt(ctx context.Context, digest, group string) (time.Time, error) {
-	entries, err := m.cfg.Journal.Read(ctx)
-	if err != nil {
-		return time.Time{}, err
-	}
-	var begun, at time.Time
-	for _, e := range entries {
-		if e.Act != actCommit || e.Plan != digest || e.Group != group || e.Connector != m.cfg.Connector {
-			continue
-		}
-		switch e.Phase {
-		case PhaseBegin:
-			begun = e.At
-		case PhaseDone:
-			at = begun
-		}
-	}
-	return at, nil
-}

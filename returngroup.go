@@ -90,8 +90,10 @@ func (m *Migration) committed(ctx context.Context, group string, plan *offsetmap
 }
 
 // findings holds the group to what an ended job leaves behind: no member, and
-// each offset where the plan saw it, or at C' already.
-func (g groupLook) findings(plan *offsetmap.Plan, back []offsetmap.Reverse) []offsetmap.Finding {
+// each offset where the plan saw it. One that is at C' is in order only where
+// an earlier commit of the plan may have put it there: a job that has nothing to
+// read commits just that.
+func (g groupLook) findings(plan *offsetmap.Plan, back []offsetmap.Reverse, earlier handed) []offsetmap.Finding {
 	var out []offsetmap.Finding
 	find := func(check, scope string, a offsetmap.Acceptable, format string, args ...any) {
 		out = append(out, offsetmap.Finding{Check: check, Severity: offsetmap.Block, Scope: scope, Detail: fmt.Sprintf(format, args...), Acceptable: a})
@@ -112,17 +114,25 @@ func (g groupLook) findings(plan *offsetmap.Plan, back []offsetmap.Reverse) []of
 	for _, p := range back {
 		now, then := g.committed[p.TopicPartition], recorded[p.TopicPartition]
 		n, _ := now.Sub(p.Next)
+		held := fmt.Sprintf("it held %s when the plan was made", then)
+		if !saw {
+			held = "the plan recorded nothing of that group"
+		}
 		switch {
-		case now.IsNone() || n == 0:
+		case now.IsNone() || saw && now == then && n <= 0:
+		case n == 0 && earlier.sent:
+		case n == 0:
+			find("rollback/group-moved", p.String()+":0", offsetmap.Exact,
+				"group %s holds C' = %s already, %s, and the journal has no commit of the plan to it: somebody else has committed, perhaps a job that runs from there", g.id, now, held)
 		case n > 0:
 			find("rollback/group-ahead", fmt.Sprintf("%s:%d", p, n), offsetmap.Exact,
 				"group %s holds %s, %d beyond C' = %s: somebody read on, and committing C' makes it read those again", g.id, now, n, p.Next)
 		case !saw:
 			find("rollback/group-moved", fmt.Sprintf("%s:%d", p, -n), offsetmap.Exact,
-				"group %s holds %s, and the plan recorded nothing of that group; committing C' = %s moves it on by %d", g.id, now, p.Next, -n)
-		case now != then:
+				"group %s holds %s, and %s; committing C' = %s moves it on by %d", g.id, now, held, p.Next, -n)
+		default:
 			find("rollback/group-moved", fmt.Sprintf("%s:%d", p, -n), offsetmap.Exact,
-				"group %s holds %s, it held %s when the plan was made: somebody has committed since; committing C' = %s moves it on by %d", g.id, now, then, p.Next, -n)
+				"group %s holds %s, %s: somebody has committed since; committing C' = %s moves it on by %d", g.id, now, held, p.Next, -n)
 		}
 	}
 	return out

@@ -188,5 +188,7 @@ func quoted(arg string) string {
 // isHandBack reports whether a finding is about the group that C' is committed
 // to, which another rollback does not mend.
 func isHandBack(findings []offsetmap.Finding) bool {
-	return slices.ContainsFunc(findings, func(f offsetmap.Finding) bool { return strings.HasPrefix(f.Check, "rollback/group-") })
+	return slices.ContainsFunc(findings, func(f offsetmap.Finding) bool {
+		return strings.HasPrefix(f.Check, "rollback/group-") || f.Check == "rollback/another-group"
+	})
 }
