@@ -177,3 +177,16 @@ func (w *world) small(ctx context.Context) (string, *flinkmm2.Migration, error) 
 	mig, err := w.migration([]string{topic})
 	return topic, mig, err
 }
+
+// expectBoundary holds the way back to one C' for each partition.
+func expectBoundary(back *flinkmm2.RolledBack, want ...string) error {
+	if err := check(back.Started && back.Boundary != nil && len(back.Boundary.Partitions) == len(want), "rollback: %+v", back); err != nil {
+		return err
+	}
+	for i, p := range back.Boundary.Partitions {
+		if err := check(p.Next.String() == want[i], "%s goes back to %s, want %s", p.TopicPartition, p.Next, want[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

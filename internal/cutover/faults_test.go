@@ -189,19 +189,6 @@ func sinceHit(ctx context.Context, within time.Duration, fault *connecttest.Inje
 	return ctx, cancel
 }
 
-// expectBoundary holds the way back to one C' for each partition.
-func expectBoundary(back *flinkmm2.RolledBack, want ...string) error {
-	if err := check(back.Started && back.Boundary != nil && len(back.Boundary.Partitions) == len(want), "rollback: %+v", back); err != nil {
-		return err
-	}
-	for i, p := range back.Boundary.Partitions {
-		if err := check(p.Next.String() == want[i], "%s goes back to %s, want %s", p.TopicPartition, p.Next, want[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Every fault on every write of the line, once and for as long as the step runs.
 func TestFaultsOnWrites(t *testing.T) {
 	t.Parallel()
