@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
@@ -31,14 +29,10 @@ type Created struct {
 // connector in spite of the initial state (before Kafka 3.7, KIP-980) is told
 // to stop it at once, and the error says what may have been copied.
 func (m *Migration) Create(ctx context.Context) (*Created, error) {
-	config := maps.Clone(m.cfg.ConnectorConfig)
+	config := m.given
 	if config == nil {
 		return nil, errors.New("create: no connector config was given")
 	}
-	if n, ok := config["name"]; ok && n != m.cfg.Connector {
-		return nil, fmt.Errorf("create: the config names the connector %q, the migration %q", n, m.cfg.Connector)
-	}
-	config["name"] = m.cfg.Connector // as the worker shows it
 	want, err := offsetmap.ConfigDigest(config)
 	if err != nil {
 		return nil, fmt.Errorf("create: %w", err)
@@ -62,15 +56,15 @@ func (m *Migration) Create(ctx context.Context) (*Created, error) {
 			return nil, fmt.Errorf("create: %w", err)
 		}
 	}
-	if err := m.provenStopped(ctx, config, want, out.Existed); err != nil {
+	if err := m.provenStopped(ctx, config, out.Existed); err != nil {
 		return nil, fmt.Errorf("create: %w", err)
 	}
 	return out, nil
 }
 
 // provenStopped reads back that the connector is STOPPED, has no task, and has
-// the config with the digest want.
-func (m *Migration) provenStopped(ctx context.Context, config connectrest.Config, want string, existed bool) error {
+// the config.
+func (m *Migration) provenStopped(ctx context.Context, config connectrest.Config, existed bool) error {
 	if !existed {
 		if err := m.awaitStopped(ctx); err != nil {
 			return err
@@ -84,20 +78,14 @@ func (m *Migration) provenStopped(ctx context.Context, config connectrest.Config
 	if err != nil {
 		return err
 	}
-	got, err := offsetmap.ConfigDigest(info.Config)
-	if err != nil {
-		return err
-	}
-	var found []offsetmap.Finding
-	block := func(check, format string, args ...any) {
-		found = append(found, offsetmap.Finding{Check: check, Severity: offsetmap.Block, Detail: fmt.Sprintf(format, args...), Acceptable: offsetmap.Never})
-	}
+	found := preflight.Facts{Connector: offsetmap.Known(info)}.OtherConfig(config)
 	if s := status.Connector.State; s != connectrest.StateStopped || len(status.Tasks) > 0 {
-		block("connector/state", "connector %s is there already, and is %s with %d tasks left; it must be STOPPED with none", m.cfg.Connector, s, len(status.Tasks))
+		found = append(found, offsetmap.Finding{
+			Check: "connector/state", Severity: offsetmap.Block, Acceptable: offsetmap.Never,
+			Detail: fmt.Sprintf("connector %s is there already, and is %s with %d tasks left; it must be STOPPED with none", m.cfg.Connector, s, len(status.Tasks)),
+		})
 	}
-	if got != want {
-		block("connector/config", "connector %s is there already with another config: %s; delete it, or put the config that is wanted (PUT /connectors/%[1]s/config keeps it STOPPED)", m.cfg.Connector, configDifference(info.Config, config))
-	}
+	slices.SortFunc(found, offsetmap.Finding.Compare)
 	return preflight.Blocked(found)
 }
 
@@ -116,24 +104,10 @@ func (m *Migration) firstStatus(ctx context.Context) (connectrest.Status, error)
 	}
 }
 
-// configDifference names the settings in which two configs differ, without
-// secrets.
-func configDifference(got, want connectrest.Config) string {
-	got, want = got.Redacted(), want.Redacted()
-	all := maps.Clone(got)
-	maps.Copy(all, want)
-	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(all)) {
-		g, has := got[k]
-		w, wants := want[k]
-		switch {
-		case !has:
-			parts = append(parts, fmt.Sprintf("%s is not set, want %q", k, w))
-		case !wants:
-			parts = append(parts, fmt.Sprintf("%s is %q, want none", k, g))
-		case g != w:
-			parts = append(parts, fmt.Sprintf("%s is %q, want %q", k, g, w))
-		}
+// otherConfig says how the connector differs from the config that was given.
+func (m *Migration) otherConfig(f preflight.Facts) []offsetmap.Finding {
+	if m.given == nil {
+		return nil
 	}
-	return strings.Join(parts, ", ")
+	return f.OtherConfig(m.given)
 }

@@ -113,22 +113,6 @@ func TestApprovalNamesThePlanAndAPerson(t *testing.T) {
 	}
 }
 
-func TestAnotherConfigIsNamedByItsSettings(t *testing.T) {
-	got := connectrest.Config{"topics": "orders", "tasks.max": "1", "producer.override.sasl.jaas.config": `password="uno11"`}
-	want := connectrest.Config{"topics": "payments", "header.converter": "X", "producer.override.sasl.jaas.config": `password="dos22"`}
-	text := configDifference(got, want)
-	for _, part := range []string{`topics is "orders", want "payments"`, `header.converter is not set, want "X"`, `tasks.max is "1", want none`} {
-		if !strings.Contains(text, part) {
-			t.Errorf("%q is not in %q", part, text)
-		}
-	}
-	for _, secret := range []string{"uno11", "dos22"} {
-		if strings.Contains(text, secret) {
-			t.Errorf("%q is in %q", secret, text)
-		}
-	}
-}
-
 // A trace of the worker may repeat a value of the config.
 func TestFailureDoesNotRepeatSecrets(t *testing.T) {
 	m := &Migration{cfg: Config{Connect: secretive{}}}

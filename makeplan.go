@@ -105,6 +105,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 		Kind:            req.Snapshot.Kind,
 		KindReason:      req.Snapshot.KindReason,
 		MetadataVersion: req.Snapshot.MetadataVersion,
+		Config:          m.given,
 		Attestations:    req.Attestations,
 		Acceptances:     req.Acceptances,
 		Earlier:         earlier(req.Earlier),

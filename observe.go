@@ -78,9 +78,10 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 		Stored: mapFact(facts.Stored, func(all []connectrest.Offset) (engine.Stored, error) {
 			return mirrorOffsets(o.plan.Body.Connector.SourceAlias, all)
 		}),
-		Active: facts.Active,
-		Open:   facts.OpenOnTarget(),
-		Group:  facts.Group,
+		OtherConfig: o.m.otherConfig(facts),
+		Active:      facts.Active,
+		Open:        facts.OpenOnTarget(),
+		Group:       facts.Group,
 		Measured: mapFact(facts.Source, func(preflight.Cluster) (measuredByPartition, error) {
 			return facts.Measured(func(topic string) string { return targetOf[topic] })
 		}),

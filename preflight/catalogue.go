@@ -8,7 +8,7 @@ import (
 // builtIn returns the checks of this package.
 func builtIn() []Check {
 	return slices.Concat(
-		sourceChecks(), sourceGroupChecks(), targetChecks(), workerChecks(), connectorChecks(),
+		sourceChecks(), sourceGroupChecks(), targetChecks(), workerChecks(), connectorChecks(), []Check{otherConfigCheck()},
 		clusterConfigChecks(), topicConfigChecks(), consumerConfigChecks(), recordConfigChecks(), producerConfigChecks(), switchConfigChecks(), keyConfigChecks(),
 		offsetChecks(), flinkChecks(),
 	)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -28,6 +29,9 @@ type Question struct {
 	KindReason string
 	// MetadataVersion is the snapshot's. Zero is not known.
 	MetadataVersion int
+	// Config is what the connector is to have, its name included. Nil means that
+	// nobody says so, and the connector's own is taken as it is.
+	Config connectrest.Config
 	// Attestations are what a person states of the old job. Its isolation level
 	// comes from them.
 	Attestations offsetmap.Attestations

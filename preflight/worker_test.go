@@ -1,6 +1,7 @@
 package preflight_test
 
 import (
+	"maps"
 	"strings"
 	"time"
 
@@ -65,6 +66,12 @@ func workerBreakages() map[string]breakage {
 		"connector/absent": func(l *lab) func() {
 			l.must(l.client.Delete(l.t.Context(), connector))
 			return l.put
+		},
+		"connector/other-config": func(l *lab) func() {
+			given := maps.Clone(l.config)
+			given["name"], given["tasks.max"] = connector, "7"
+			l.question.Config = given
+			return func() { l.set("tasks.max", "7") }
 		},
 		"connector/class": func(l *lab) func() {
 			return l.show(with(l.config, "connector.class", "org.apache.kafka.connect.mirror.MirrorHeartbeatConnector"))

@@ -14,6 +14,7 @@ type app struct {
 	out, errs io.Writer
 	file      string // -f, as typed
 	output    string // -o
+	hold      string // the command that gives the connector its config, once migration.yaml was read
 	reached   bool   // a subcommand has begun: what fails before is a wrong usage
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 // clientOptions connect to a cluster, in PLAINTEXT. A person waits for an
@@ -38,6 +41,7 @@ func (a *app) open() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.hold = m.holdCommand()
 	dir, err := m.openState()
 	if err != nil {
 		return nil, err
@@ -79,6 +83,17 @@ func (a *app) open() (*session, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// holdCommand is what gives the connector the config of migration.yaml. It
+// leaves a STOPPED connector STOPPED.
+func (m *migration) holdCommand() string {
+	file := "FILE, with connector.config in FILE as one JSON object"
+	if filepath.Ext(m.Connector.File) == ".json" {
+		file = quoted(m.Connector.File)
+	}
+	at := offsetmap.RedactSetting("location", strings.TrimSuffix(m.Connect.URLs[0], "/")) + "/connectors/" + url.PathEscape(m.Connector.Name) + "/config"
+	return "curl -X PUT -H 'Content-Type: application/json' " + quoted(at) + " -d @" + file
 }
 
 // request is what a plan is made from, beside the clusters.

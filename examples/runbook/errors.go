@@ -115,8 +115,11 @@ func (a *app) hint(command string, err error) string {
 		return a.command("plan", "--replace")
 	case errors.As(err, &blocked):
 		for _, f := range blocked.Findings {
-			if f.Check == "connector/absent" {
+			switch f.Check {
+			case "connector/absent":
 				return a.command("create")
+			case otherConfig:
+				return a.holdHint()
 			}
 		}
 		if isHandBack(blocked.Findings) {
@@ -154,6 +157,8 @@ func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
 		return a.command("watch")
 	case has["journal/rolled-back"]:
 		return a.command("plan", "--replace")
+	case has[otherConfig] && len(has) == 1:
+		return a.holdHint() + ", and make a new plan: " + a.command("plan", "--replace")
 	case has["connector/state"]:
 		return "runbook explain connector/state"
 	case has["offsets/not-applied"] && len(has) == 1:
@@ -163,6 +168,13 @@ func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
 	default:
 		return a.command("plan", "--replace")
 	}
+}
+
+// otherConfig is the check that holds the connector to migration.yaml.
+const otherConfig = "connector/other-config"
+
+func (a *app) holdHint() string {
+	return "mend " + quoted(a.file) + "; or, while the connector is STOPPED, " + a.hold
 }
 
 // command is what a person types to run a subcommand on the same file.

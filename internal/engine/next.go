@@ -133,6 +133,9 @@ func (d *decider) config() {
 	if digest, ok := known(d, d.seen.Config, "connector/config", "config of connector "+d.plan.Body.Connector.Name); ok && digest != d.plan.Body.Connector.Config {
 		d.find(Moved, "connector/config", "", "the connector's config has the digest %s, the plan was made over %s", digest, d.plan.Body.Connector.Config)
 	}
+	for _, f := range d.seen.OtherConfig {
+		d.add(Moved, f)
+	}
 }
 
 // stopped holds the connector to STOPPED and returns how many tasks are left.

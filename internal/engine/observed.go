@@ -30,7 +30,10 @@ type Observed struct {
 	Worker    offsetmap.Fact[Versions]  // of the worker and of MirrorSourceConnector
 	Connector offsetmap.Fact[Connector] // absent: the worker has no such connector
 	Config    offsetmap.Fact[string]    // digest of its config
-	Stored    offsetmap.Fact[Stored]    // its Connect offsets
+	// OtherConfig has a finding for each setting in which it differs from the
+	// config that the caller gives; none when the caller gives no config.
+	OtherConfig []offsetmap.Finding
+	Stored      offsetmap.Fact[Stored] // its Connect offsets
 	// Settled says that Stored and the target's ends were read twice, further
 	// apart than the worker's flush timeout, with no task in between, and did not
 	// move. Ends that others may move (OtherWriters) do not count.

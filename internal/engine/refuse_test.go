@@ -35,6 +35,9 @@ func TestWorldThatMovedIsRefused(t *testing.T) {
 			w.Worker = offsetmap.NotKnown[Versions](errLost)
 		}, Unknown, "worker/version"},
 		{"config changed", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Config = offsetmap.Known("sha256:other") }, Moved, "connector/config"},
+		{"another config given", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) {
+			w.OtherConfig = []offsetmap.Finding{{Check: "connector/other-config", Severity: offsetmap.Block, Scope: "tasks.max", Detail: "it differs", Acceptable: offsetmap.Never}}
+		}, Moved, "connector/other-config"},
 		{"connector paused", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.Known(Connector{State: "PAUSED"}) }, Moved, "connector/state"},
 		{"connector running", []Goal{Apply, Verify, Start}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.Known(Connector{State: "RUNNING"}) }, Moved, "connector/state"},
 		{"connector gone", []Goal{Apply, Verify, Start, Rollback}, func(_ *testing.T, w *Observed) { w.Connector = offsetmap.Absent[Connector]() }, Moved, "connector/state"},
