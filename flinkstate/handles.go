@@ -43,6 +43,10 @@ const (
 // (changelog) and stream handles once.
 const maxDepth = 8
 
+// The most states of one operator that are read. Their names are compared with
+// each other, which a hostile file could make long; jobs have a handful.
+const maxStates = 1 << 12
+
 // stream says where the bytes of a state are.
 type stream struct {
 	kind   int8
@@ -126,7 +130,12 @@ func (p *metadataParser) operatorHandle(what string) stream {
 		p.unsupported(at, what, "operator state handle type %d", kind)
 		return stream{}
 	}
-	for range p.count(7, what) {
+	n := p.count(7, what)
+	if n > maxStates {
+		p.unsupported(p.off-4, what, "%d states in one operator (up to %d are read)", n, maxStates)
+		return stream{}
+	}
+	for range n {
 		s := opState{at: p.off, name: p.stateName(what), mode: p.i8(what)}
 		if p.err == nil && (s.mode < splitDistribute || s.mode > broadcast) {
 			p.corrupt(p.off-1, what, "state %q has distribution mode %d", s.name, s.mode)

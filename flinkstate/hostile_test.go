@@ -55,7 +55,35 @@ func TestMemoryIsAMultipleOfTheFile(t *testing.T) {
 		o.put("a", i)
 	}
 	partitions := oneSource(t, enumerator(1, o.Bytes()), reader())
-	for name, j := range map[string]job{"operators": operators, "partitions": partitions} {
+	var last [][]byte
+	for i := range 20_000 {
+		last = append(last, kryoElement([]byte{2}, 0, "a", int32(i), int64(i)))
+	}
+	offsets := oneSource(t, nil, legacy(last...))
+	// The enumerator of a DynamicKafkaSource: clusters, and topics of one.
+	o = new(out).put(1, "", 20_000)
+	for i := range 20_000 {
+		o.put(fmt.Sprintf("%x", i), 0, "")
+	}
+	o.put(2, 1, "c", sized(1, "a", 0, 0, int8(1)))
+	clusters := oneSource(t, enumerator(1, o.Bytes()), reader())
+	o = new(out).put(1, "", 1, "c", 20_000)
+	for i := range 20_000 {
+		o.put(fmt.Sprintf("%x", i))
+	}
+	o.put("", 2, 1, "c", sized(1, "a", 0, 0, int8(1)))
+	topics := oneSource(t, enumerator(1, o.Bytes()), reader())
+	// A sink's transactions, and a state for each of few elements.
+	o = new(out).put("p", 0, 1, 0, 20_000)
+	for i := range 20_000 {
+		o.put(fmt.Sprintf("%x", i), int64(1))
+	}
+	sink := oneSource(t, nil, reader(split("a", 0, 5, noStop)))
+	sink.operators = append(sink.operators, jobOp{id: otherID, parallelism: 1, subtasks: []jobSubtask{{managed: inState(writerState, sinkElement(2, o.Bytes()))}}})
+	for name, j := range map[string]job{
+		"operators": operators, "partitions": partitions, "last offsets": offsets,
+		"clusters": clusters, "topics of a cluster": topics, "transactions": sink,
+	} {
 		fsys := j.fsys(nil)
 		size := uint64(len(fsys["sp/_metadata"].Data))
 		before := allocated()

@@ -254,6 +254,10 @@ func (p *metadataParser) managedState(op *operator) {
 	hint := slices.ContainsFunc(p.states, func(s opState) bool { return s.name == producerHint })
 	for i, s := range p.states {
 		op.list(s)
+		if len(op.States) > maxStates {
+			p.unsupported(s.at, s.name, "more than %d states in one operator", maxStates)
+			return
+		}
 		switch s.name {
 		case readerState:
 			p.mode(s, splitDistribute, "the splits of a source are SPLIT_DISTRIBUTE")

@@ -2,6 +2,7 @@ package flinkstate_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -29,6 +30,18 @@ func TestUnknownFormsAreUnsupported(t *testing.T) {
 		j.operators = append(j.operators, k.operators...)
 		return j
 	}
+	manyStates := func(from, to int) []byte {
+		var all []listState
+		for i := from; i < to; i++ {
+			all = append(all, listState{name: fmt.Sprint(i)})
+		}
+		return handle(put(int8(0)), all...)
+	}
+	subtasks := func(handles ...[]byte) job {
+		j := oneSource(t, nil, handles...)
+		j.operators[0].id = otherID
+		return j
+	}
 	dynamicSplit2 := put(2, sized("cluster-0", int8(1), int64(3), 0, "orders", 0, int64(5), int64(noStop)))
 	for _, tt := range []struct {
 		name string
@@ -46,6 +59,8 @@ func TestUnknownFormsAreUnsupported(t *testing.T) {
 		{"coordinator version", oneSource(t, put(2, 2, sized(0, int8(1))), reader(good)).bytes(), []string{testSource, "coordinator version", "version 2"}},
 		{"enumerator version", oneSource(t, enumerator(4, 0, int8(1)), reader(good)).bytes(), []string{testSource, "enumerator state version 4"}},
 		{"split version of the enumerator", oneSource(t, enumerator(3, 0, 1, int8(1)), reader(good)).bytes(), []string{testSource, "split serializer version 1"}},
+		{"too many states", beside(func(s *jobSubtask) { s.managed = manyStates(0, 4097) }).bytes(), []string{otherID, "4097 states in one operator"}},
+		{"too many states over all subtasks", subtasks(manyStates(0, 4096), manyStates(1, 4097)).bytes(), []string{otherID, "more than 4096 states"}},
 		{"newer split", other(nil, put(1, sized("orders", 0, int64(5), int64(noStop), int64(77)))).bytes(), []string{otherID, "split serializer version 1"}},
 		{"dynamic source of the next version", other(nil, dynamicSplit2).bytes(), []string{otherID, "DynamicKafkaSource"}},
 	} {
