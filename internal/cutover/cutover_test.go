@@ -63,7 +63,7 @@ func TestMain(m *testing.M) {
 // topics and connectors of their own, so several run at once; those that kill
 // the worker come after the others.
 func runAll(t *testing.T, stage Stage, scenarios []Scenario) {
-	const atOnce = 8
+	const atOnce = 6
 	run := func(s Scenario) {
 		t.Run(s.Name, func(t *testing.T) {
 			if err := s.Run(t, stage); err != nil {

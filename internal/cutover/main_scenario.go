@@ -176,9 +176,13 @@ func (w *world) visible(ctx context.Context, topics []string) (map[string]string
 	if _, err := w.connect.Connector(ctx, w.connector); errors.Is(err, connectrest.ErrNotFound) {
 		return out, nil
 	}
-	status, err := w.connect.Status(ctx, w.connector)
-	if err != nil {
-		return nil, err
+	// In a rebalance, which others on the stage may cause, it is UNASSIGNED.
+	var status connectrest.Status
+	if err := w.until(ctx, func() (_ bool, err error) {
+		status, err = w.connect.Status(ctx, w.connector)
+		return status.Connector.State != connectrest.StateUnassigned, err
+	}); err != nil {
+		return nil, fmt.Errorf("connector %s in state %s: %w", w.connector, status.Connector.State, err)
 	}
 	out["the state"] = fmt.Sprintf("%s with %d tasks", status.Connector.State, len(status.Tasks))
 	offsets, err := w.stored(ctx)
