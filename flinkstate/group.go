@@ -67,7 +67,8 @@ func (g *Group) Committed() map[offsetmap.TopicPartition]offsetmap.NextOffset {
 // ReadGroup reads the offsets that a consumer group has committed for the
 // topics, or for every topic that it has committed when none is named. Offsets
 // of transactions that are still open are not taken (KIP-447): while there is
-// one, the answer is the error UNSTABLE_OFFSET_COMMIT.
+// one, the answer is the error UNSTABLE_OFFSET_COMMIT. What the group holds of
+// topics that are not asked for is not judged, be it readable or not.
 //
 // A group cannot show that its job has stopped, nor that what it committed was
 // delivered: after a stop with savepoint it usually lags behind the savepoint,
@@ -87,43 +88,43 @@ func ReadGroup(ctx context.Context, admin GroupAdmin, group string, topics ...st
 		return nil, fmt.Errorf("consumer group %s: %w", group, err)
 	}
 	out := &Group{ID: group, Warnings: []Warning{}}
-	committed, err := committedOf(fetched)
-	if err != nil {
-		return nil, fmt.Errorf("consumer group %s: %w", group, err)
-	}
 	named := len(topics) > 0
 	wanted := map[string]bool{}
 	for _, t := range topics {
 		wanted[t] = true
 	}
+	committed, others, err := committedOf(fetched, func(topic string) bool { return !named || wanted[topic] })
+	if err != nil {
+		return nil, fmt.Errorf("consumer group %s: %w", group, err)
+	}
 	for tp, next := range committed {
-		if !named {
-			wanted[tp.Topic] = true
-		}
-		if wanted[tp.Topic] {
-			out.Positions = append(out.Positions, offsetmap.Position{TopicPartition: tp, Next: next})
-		}
+		wanted[tp.Topic] = true
+		out.Positions = append(out.Positions, offsetmap.Position{TopicPartition: tp, Next: next})
 	}
 	if len(out.Positions) == 0 {
-		return nil, noCommit(ctx, admin, group, topics, len(committed))
+		return nil, noCommit(ctx, admin, group, topics, others)
 	}
 	slices.SortFunc(out.Positions, func(a, b offsetmap.Position) int { return a.Compare(b.TopicPartition) })
 	return out, out.addMissing(ctx, admin, committed, slices.Sorted(maps.Keys(wanted)), named)
 }
 
-// committedOf returns the partitions that have a committed offset, and an error
-// that names every one that could not be read.
-func committedOf(fetched kadm.OffsetResponses) (map[offsetmap.TopicPartition]offsetmap.NextOffset, error) {
+// committedOf returns the partitions of the wanted topics that have a committed
+// offset, and an error that names every one that could not be read. Of other
+// topics, which say nothing of the migration, it counts what was answered.
+func committedOf(fetched kadm.OffsetResponses, wanted func(topic string) bool) (out map[offsetmap.TopicPartition]offsetmap.NextOffset, others int, err error) {
 	const none = -1 // what brokers answer for a partition without one
-	out := map[offsetmap.TopicPartition]offsetmap.NextOffset{}
+	out = map[offsetmap.TopicPartition]offsetmap.NextOffset{}
 	var bad []error
 	for _, o := range fetched.Sorted() {
 		tp := offsetmap.TopicPartition{Topic: o.Topic, Partition: o.Partition}
-		if o.Err != nil {
-			bad = append(bad, fmt.Errorf("%s: %w", tp, o.Err))
+		switch {
+		case o.Err == nil && o.At == none:
 			continue
-		}
-		if o.At == none {
+		case !wanted(o.Topic):
+			others++
+			continue
+		case o.Err != nil:
+			bad = append(bad, fmt.Errorf("%s: %w", tp, o.Err))
 			continue
 		}
 		next, err := offsetmap.Next(o.At)
@@ -133,7 +134,7 @@ func committedOf(fetched kadm.OffsetResponses) (map[offsetmap.TopicPartition]off
 		}
 		out[tp] = next
 	}
-	return out, errors.Join(bad...)
+	return out, others, errors.Join(bad...)
 }
 
 // noCommit tells a group that does not exist from one without an offset.
