@@ -89,7 +89,9 @@ type CommittedOffset struct {
 // Evidence of a job that commits more seldom than that is for a person to find.
 //
 // What is missing or contradicts is an *offsetmap.BlockedError with every
-// finding; a world that has moved since the rollback is an ErrMoved. Where
+// finding; a world that has moved since the rollback is an ErrMoved, also where
+// the connector is seen to have run while C' was committed: the group holds it
+// then, and Flink must not start. Where
 // nobody can read back what was committed, or it may still arrive, it is an
 // ErrOutcomeUnknown. In the journal a commit has failed only where every partition
 // was refused for good: anything else lets Flink run.
@@ -184,7 +186,11 @@ func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan,
 		}
 	}
 	out.Expiry = settings.expiry(since)
-	if err := m.stillStopped(ctx); err != nil {
+	var done []string
+	if out.Written {
+		done = []string{"commit"}
+	}
+	if err := m.stayedStopped(ctx, plan, way.seen, done); err != nil {
 		return nil, err
 	}
 	return out, nil

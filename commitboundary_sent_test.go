@@ -115,7 +115,7 @@ func TestTheCommitGoesWrong(t *testing.T) { //nolint:tparallel // its cases shar
 		},
 		{
 			name: "the connector is resumed meanwhile", group: "resumed", status: flinkmm2.ExitMoved, held: "50/32/0", acts: []string{"begin", "done"},
-			says: "connector mm2 is RUNNING now: do not start Flink",
+			says: "the group holds C', but connector mm2 is RUNNING now",
 			breaks: func(w *wayBack, h *hooked, _ string) func() {
 				h.behind = func() error {
 					defer w.await(connectrest.StateRunning)
@@ -224,5 +224,58 @@ func TestACommitHasFailedOnlyWhereNothingOfItCanArrive(t *testing.T) { //nolint:
 			w.forget(oldGroup)
 			w.commit(oldGroup, 18, 32)
 		})
+	}
+}
+
+// Connect has no lock: somebody resumes the connector behind the last look and
+// stops it again before the next one. It is STOPPED then as it was before, and
+// has copied beyond C'.
+func TestAConnectorThatRanWhileTheBoundaryWasCommittedIsSeen(t *testing.T) {
+	t.Parallel()
+	w := rolledBack(t)
+	h := &hooked{Admin: w.source.admin}
+	w.steps = w.migration(h)
+	h.behind = func() error {
+		h.behind = nil
+		w.source.produce(t, 0, 10)
+		if err := w.connect.Resume(t.Context(), "mm2"); err != nil {
+			return err
+		}
+		for end := int64(0); end < 60; {
+			ends, err := w.target.admin.ListEndOffsets(t.Context(), "orders")
+			if err != nil {
+				return err
+			}
+			one, _ := ends.Lookup("orders", 0)
+			end = one.Offset
+		}
+		if err := w.connect.Stop(t.Context(), "mm2"); err != nil {
+			return err
+		}
+		_, err := w.connect.AwaitStopped(t.Context(), "mm2")
+		return err
+	}
+	_, err := w.hand(oldGroup)
+	w.refused(err, flinkmm2.ExitMoved, "rollback/boundary-changed", "rollback/boundary-changed")
+	if err == nil || !strings.Contains(err.Error(), "refused after commit") || strings.Count(err.Error(), "do not start Flink") != 2 ||
+		!strings.Contains(err.Error(), "Connect's offset of orders-0 went from 49 to 59") || !strings.Contains(err.Error(), "the target's end of orders-0 went from 50 to 60") {
+		t.Errorf("it says %v", err)
+	}
+	_, err = w.hand(oldGroup)
+	w.refused(err, flinkmm2.ExitMoved, "rollback/boundary-changed orders-0")
+	w.again()
+	if _, err = w.hand(oldGroup, accept("rollback/group-moved", "orders-0:10")); err != nil {
+		t.Fatal(err)
+	}
+
+	// What cannot be seen any more is not taken for unchanged.
+	h.behind = func() error {
+		h.behind = nil
+		w.target.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Topic: "orders", Count: -1, Err: kerr.TopicAuthorizationFailed})
+		return nil
+	}
+	_, err = w.hand("hidden", accept("rollback/another-group", oldGroup))
+	if !errors.Is(err, flinkmm2.ErrNotKnown) || !strings.Contains(err.Error(), "refused after commit") || !strings.Contains(err.Error(), "do not start Flink before") {
+		t.Errorf("the target hides its ends: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -142,16 +143,59 @@ func refusedBy(answer kadm.OffsetResponses) (r refusals) {
 	return r
 }
 
-// stillStopped looks once more behind the commit: Connect has no lock, and a
-// resume between the look and the commit makes two writers of Flink's start.
-func (m *Migration) stillStopped(ctx context.Context) error {
-	status, err := m.cfg.Connect.Status(ctx, m.cfg.Connector)
+// stayedStopped looks once more behind the commit: Connect has no lock. A
+// connector that was resumed since before was seen would be a second writer, or,
+// STOPPED again, has left the boundary behind. done is what the call has done.
+func (m *Migration) stayedStopped(ctx context.Context, plan *offsetmap.Plan, before engine.Observed, done []string) error {
+	now := (&observer{m: m, plan: plan}).look(ctx)
+	var moved, unknown []offsetmap.Finding
+	find := func(check, format string, args ...any) {
+		moved = append(moved, offsetmap.Finding{
+			Check: check, Severity: offsetmap.Block, Acceptable: offsetmap.Never,
+			Detail: "the group holds C', but " + fmt.Sprintf(format, args...) + ": do not start Flink, stop the connector and roll back again",
+		})
+	}
+	miss := func(check, what string, err error) {
+		unknown = append(unknown, offsetmap.Finding{
+			Check: check, Severity: offsetmap.Block, Acceptable: offsetmap.Never, Unmade: true,
+			Detail: fmt.Sprintf("the group holds C', but %s could not be found out: do not start Flink before: %v", what, err),
+		})
+	}
+	if c, ok := now.Connector.Get(); !ok {
+		miss("connector/state", "whether connector "+m.cfg.Connector+" is still STOPPED", now.Connector.Err())
+	} else if c.State != string(connectrest.StateStopped) || c.Tasks > 0 {
+		find("connector/state", "connector %s is %s now, with %d tasks", m.cfg.Connector, c.State, c.Tasks)
+	}
+	stood, _ := before.Stored.Get()
+	if stored, ok := now.Stored.Get(); !ok {
+		miss("offsets/unknown", "whether its offsets still stand", now.Stored.Err())
+	} else if d := differences("Connect's offset", stood.Offsets, stored.Offsets); len(d) > 0 {
+		find("rollback/boundary-changed", "the connector has run, or somebody wrote its offsets: %s", strings.Join(d, ", "))
+	}
+	ended, _ := before.Measured.Get()
+	measured, ok := now.Measured.Get()
+	was, is := fixedEnds(plan, ended), fixedEnds(plan, measured)
 	switch {
-	case err != nil:
-		return fmt.Errorf("the offsets are committed, but %w whether connector %s is still STOPPED: %w", ErrNotKnown, m.cfg.Connector, err)
-	case status.Connector.State != connectrest.StateStopped:
-		return fmt.Errorf("%w: the offsets are committed, but connector %s is %s now: do not start Flink, two would write; stop it and roll back again", ErrMoved, m.cfg.Connector, status.Connector.State)
+	case !ok:
+		miss("source/range-unknown", "whether the target still ends where it did", now.Measured.Err())
 	default:
+		for tp, end := range is {
+			if end.IsNone() && !was[tp].IsNone() {
+				miss("source/range-unknown", fmt.Sprintf("the target's end of %s", tp), errors.New("it was not measured"))
+				is[tp] = was[tp]
+			}
+		}
+		if d := differences("the target's end", was, is); len(d) > 0 {
+			find("rollback/boundary-changed", "the connector has run, or somebody else writes to the target: %s", strings.Join(d, ", "))
+		}
+	}
+	if len(moved)+len(unknown) == 0 {
 		return nil
 	}
+	refusal := &RefusedError{Act: string(engine.CommitBoundary), Findings: append(moved, unknown...), Before: done, kind: ErrMoved}
+	if len(moved) == 0 {
+		refusal.kind = ErrNotKnown
+	}
+	slices.SortStableFunc(refusal.Findings, offsetmap.Finding.Compare)
+	return refusal
 }

@@ -104,12 +104,7 @@ func (o *observer) settled(seen engine.Observed) bool {
 		o.stored = nil
 		return false
 	}
-	ends := make(endsByPartition, len(measured))
-	for tp, m := range measured {
-		if !engine.MayMove(o.plan, tp.String()) {
-			ends[tp] = m.TargetEnd
-		}
-	}
+	ends := fixedEnds(o.plan, measured)
 	if o.stored == nil || !maps.Equal(o.stored, stored.Offsets) || !maps.Equal(o.ends, ends) {
 		if o.stored != nil {
 			o.moved = slices.Concat(differences("Connect's offset", o.stored, stored.Offsets), differences("the target's end", o.ends, ends))
@@ -118,6 +113,17 @@ func (o *observer) settled(seen engine.Observed) bool {
 		return false
 	}
 	return seen.Now.Sub(o.since) > o.m.flushTimeout
+}
+
+// fixedEnds are the target's ends, without those that others may move.
+func fixedEnds(plan *offsetmap.Plan, measured measuredByPartition) endsByPartition {
+	ends := make(endsByPartition, len(measured))
+	for tp, m := range measured {
+		if !engine.MayMove(plan, tp.String()) {
+			ends[tp] = m.TargetEnd
+		}
+	}
+	return ends
 }
 
 // differences says what moved from before to after.
