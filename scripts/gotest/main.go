@@ -5,7 +5,8 @@
 //	go run ./scripts/gotest -none-left FILE
 //
 // lab are the packages whose tests start real brokers and workers, plain the others. With -no-skips a skipped test
-// fails the run. The last line is "N passed, N failed, N skipped", subtests included.
+// fails the run. What failed is named again at the end, and the last line is "N passed, N failed, N skipped", subtests
+// included.
 //
 // With -check-list the tests of these packages must be those of .ci/tests.txt, each run and passed: one that vanished,
 // skipped, failed or is new fails the run. -update-list writes them there, of each package in which all passed. -ran

@@ -32,12 +32,13 @@ type report struct {
 	failures int
 	broken   int // packages that failed without a failed test, or did not build
 	failing  map[string]bool
+	unended  map[string][]string // the tests of a package that failed which have no verdict
 }
 
 func newReport(out io.Writer) *report {
 	return &report{
 		out: out, pending: map[testName]*strings.Builder{}, started: map[string][]string{},
-		skips: map[string][]testName{}, verdicts: map[string]map[string]string{}, failing: map[string]bool{},
+		skips: map[string][]testName{}, verdicts: map[string]map[string]string{}, failing: map[string]bool{}, unended: map[string][]string{},
 	}
 }
 
@@ -109,6 +110,7 @@ func (r *report) packageEnded(e event, text string) {
 		for _, test := range r.started[e.Package] {
 			fmt.Fprint(r.out, r.take(testName{e.Package, test}))
 		}
+		r.unended[e.Package] = r.started[e.Package]
 		if !r.failing[e.Package] {
 			r.broken++
 			r.failing[e.Package] = true
@@ -156,6 +158,37 @@ func skipReason(text string) string {
 	return reason
 }
 
+// listFailed names what failed once more: what the tests printed may lie far above. A test whose subtest failed is not
+// named beside it.
+func (r *report) listFailed() {
+	var names []string
+	for pkg := range r.failing {
+		failed := slices.Collect(maps.Keys(r.verdicts[pkg]))
+		failed = slices.DeleteFunc(failed, func(test string) bool { return r.verdicts[pkg][test] != "fail" })
+		all := slices.Concat(failed, r.unended[pkg])
+		if len(all) == 0 {
+			names = append(names, pkg+" (did not build, or ended outside a test)")
+		}
+		for i, test := range all {
+			switch {
+			case slices.ContainsFunc(all, func(other string) bool { return strings.HasPrefix(other, test+"/") }):
+			case i < len(failed):
+				names = append(names, pkg+" "+test)
+			default:
+				names = append(names, pkg+" "+test+" (did not end)")
+			}
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	slices.Sort(names)
+	fmt.Fprintf(r.out, "\nFAILED:\n")
+	for _, name := range names {
+		fmt.Fprintf(r.out, "    %s\n", name)
+	}
+}
+
 // finish prints the skips and the closing line, and returns the exit status.
 func (r *report) finish(noSkips bool) int {
 	code, skipped := 0, 0
@@ -167,6 +200,7 @@ func (r *report) finish(noSkips bool) int {
 			fmt.Fprintf(r.out, "    %s %s\n", n.pkg, n.test)
 		}
 	}
+	r.listFailed()
 	if skipped > 0 && noSkips {
 		fmt.Fprintf(r.out, "\nFAIL: no test may skip here, and the ones above did\n")
 		code = 1

@@ -70,7 +70,7 @@ func TestFailureShowsWhatTheTestSaidAndNothingOfTheOthers(t *testing.T) {
 {"Action":"fail","Package":"m/p"}
 `, false)
 	want := "    a_test.go:3: got 1\n    --- FAIL: TestBad/one (0.00s)\n--- FAIL: TestBad (0.00s)\n" +
-		"FAIL\n" + "FAIL\tm/p\t0.01s\n\n1 passed, 2 failed\n"
+		"FAIL\n" + "FAIL\tm/p\t0.01s\n\nFAILED:\n    m/p TestBad/one\n\n1 passed, 2 failed\n"
 	if diff := cmp.Diff(want, out); diff != "" || code != 1 {
 		t.Errorf("exit status %d\n%s", code, diff)
 	}
@@ -83,7 +83,7 @@ func TestPanicIsShownAlthoughItsTestNeverEnds(t *testing.T) {
 {"Action":"output","Package":"m/p","Output":"FAIL\tm/p\t0.01s\n"}
 {"Action":"fail","Package":"m/p"}
 `, false)
-	if code != 1 || !strings.Contains(out, "panic: boom\nFAIL\tm/p") || !strings.HasSuffix(out, "\n0 passed, 1 failed\n") {
+	if code != 1 || !strings.Contains(out, "panic: boom\nFAIL\tm/p") || !strings.HasSuffix(out, "\nFAILED:\n    m/p TestA (did not end)\n\nFAIL: 1 packages did not build or ended outside a test\n\nFAIL: no test ran\n\n0 passed, 1 failed\n") {
 		t.Errorf("exit status %d\n%s", code, out)
 	}
 }
@@ -97,7 +97,7 @@ func TestPackageThatDoesNotBuildFails(t *testing.T) {
 {"Action":"fail","Package":"m/q","FailedBuild":"m/q"}
 `+skipped, false)
 	if code != 1 || !strings.HasPrefix(out, "q.go:1:1: syntax error\nFAIL\tm/q [build failed]\n") ||
-		!strings.HasSuffix(out, "FAIL: 1 packages did not build or ended outside a test\n\n1 passed, 1 failed, 1 skipped\n") {
+		!strings.HasSuffix(out, "\nFAILED:\n    m/q (did not build, or ended outside a test)\n\nFAIL: 1 packages did not build or ended outside a test\n\n1 passed, 1 failed, 1 skipped\n") {
 		t.Errorf("exit status %d\n%s", code, out)
 	}
 }
