@@ -28,10 +28,16 @@ type GroupReturn struct {
 	Acceptances []offsetmap.Acceptance
 }
 
-// Check returns a *offsetmap.BlockedError when the attestation is missing or
-// says nothing. It looks at no cluster, so a program can ask before it changes
-// anything; CommitBoundary asks too.
-func (r GroupReturn) Check() error { return preflight.Blocked(r.findings()) }
+// Check returns an error when the group's name is none (CheckGroup), and a
+// *offsetmap.BlockedError when the attestation is missing or says nothing. It
+// looks at no cluster, so a program can ask before it changes anything;
+// CommitBoundary asks too.
+func (r GroupReturn) Check() error {
+	if err := CheckGroup(r.Group); err != nil {
+		return err
+	}
+	return preflight.Blocked(r.findings())
+}
 
 func (r GroupReturn) findings() []offsetmap.Finding {
 	var out []offsetmap.Finding
@@ -126,10 +132,10 @@ func ofCommit(err error) error {
 // mayCommit finds what can be known at once, before the wait until nothing
 // moves, and returns the first look at the group.
 func (m *Migration) mayCommit(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn) (groupLook, error) {
-	switch {
-	case r.Group == "":
-		return groupLook{}, errors.New("no consumer group was named")
-	case b == nil:
+	if err := CheckGroup(r.Group); err != nil {
+		return groupLook{}, err
+	}
+	if b == nil {
 		return groupLook{}, errors.New("no boundary was given: a rollback before the start has none, and Flink restores its savepoint")
 	}
 	if err := plan.Check(); err != nil {
@@ -146,6 +152,9 @@ func (m *Migration) mayCommit(ctx context.Context, plan *offsetmap.Plan, b *Boun
 		return groupLook{}, &RefusedError{Act: string(engine.CommitBoundary), Findings: []offsetmap.Finding{unreadable(err)}, kind: ErrNotKnown}
 	}
 	look := m.lookAtGroup(ctx, r.Group, plan)
+	if err := ctx.Err(); err != nil { // and not what could not be read because of it
+		return look, err
+	}
 	findings := slices.Concat(r.findings(), look.findings(plan, b.Partitions, earlier), earlier.findings(r.Group))
 	return look, preflight.Blocked(offsetmap.Accept(findings, r.Acceptances))
 }
@@ -158,6 +167,9 @@ func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan,
 		return nil, err
 	}
 	second := m.lookAtGroup(ctx, r.Group, plan)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	rows, back := reversed(plan, way.seen, r.Acceptances)
 	var moved []offsetmap.Finding
 	if rows != nil {

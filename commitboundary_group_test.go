@@ -179,7 +179,7 @@ func TestFlinksEndMustBeAttestedAnew(t *testing.T) { //nolint:tparallel // its c
 	if held, _ := w.holds(oldGroup); held != "19/-/-" || len(w.acts()) > 0 {
 		t.Errorf("the group holds %s, journal %v", held, w.acts())
 	}
-	if err := (flinkmm2.GroupReturn{FlinkStopped: offsetmap.Attest(offsetmap.Failed, "ana", "seen")}).Check(); err != nil {
+	if err := (flinkmm2.GroupReturn{Group: oldGroup, FlinkStopped: offsetmap.Attest(offsetmap.Failed, "ana", "seen")}).Check(); err != nil {
 		t.Errorf("attested: %v", err)
 	}
 }

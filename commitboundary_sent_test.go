@@ -279,3 +279,64 @@ func TestAConnectorThatRanWhileTheBoundaryWasCommittedIsSeen(t *testing.T) {
 		t.Errorf("the target hides its ends: %v", err)
 	}
 }
+
+// failing is a journal that cannot be written at times.
+type failing struct {
+	flinkmm2.Journal
+	full func(e flinkmm2.Entry) bool
+}
+
+func (f failing) Append(ctx context.Context, e flinkmm2.Entry) error {
+	if f.full(e) {
+		return errors.New("no space left on device")
+	}
+	return f.Journal.Append(ctx, e)
+}
+
+// Whether anything was committed is said, whatever the journal takes.
+func TestTheJournalIsFullWhenTheBoundaryIsCommitted(t *testing.T) {
+	t.Parallel()
+	w := rolledBack(t)
+	on := func(phase flinkmm2.Phase) func(flinkmm2.Entry) bool {
+		return func(e flinkmm2.Entry) bool { return e.Act == "commit-boundary" && e.Phase == phase }
+	}
+	w.steps = w.over(w.source.admin, failing{w.journal, on(flinkmm2.PhaseBegin)})
+	_, err := w.hand("g")
+	held, _ := w.holds("g")
+	if err == nil || !strings.Contains(err.Error(), "nothing was committed: no space left") || held != "-/-/-" || len(w.acts()) > 0 {
+		t.Errorf("before: %v; group holds %s, journal %v", err, held, w.acts())
+	}
+	w.steps = w.over(w.source.admin, failing{w.journal, on(flinkmm2.PhaseDone)})
+	_, err = w.hand("g")
+	held, _ = w.holds("g")
+	if !errors.Is(err, flinkmm2.ErrNotJournaled) || !strings.Contains(err.Error(), "group g holds C' of all partitions, but the journal does not say so: run this again") || held != "50/32/0" {
+		t.Errorf("behind: %v; group holds %s", err, held)
+	}
+	w.steps = w.migration(w.source.admin)
+	got, err := w.hand("g")
+	if err != nil || !got.Written || !slices.Equal(w.acts(), []string{"begin", "begin", "done"}) {
+		t.Errorf("again: %+v, %v, journal %v", got, err, w.acts())
+	}
+}
+
+// What could not be read because the caller has given up is not said to be
+// missing rights of the brokers.
+func TestWhoeverGivesUpIsToldThat(t *testing.T) {
+	t.Parallel()
+	w := rolledBack(t)
+	h := &hooked{Admin: w.source.admin}
+	for _, look := range []int{1, 2} {
+		looks := 0
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		h.describe = func() {
+			if looks++; looks == look {
+				cancel()
+			}
+		}
+		_, err := w.migration(h).CommitBoundary(ctx, w.plan, w.boundary, flinkmm2.GroupReturn{Group: "g", FlinkStopped: w.plan.Body.Attestations.FlinkStopped})
+		if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "Grant Describe") || looks != look || len(w.acts()) > 0 {
+			t.Errorf("at look %d of %d: %v, journal %v", look, looks, err, w.acts())
+		}
+	}
+}

@@ -26,19 +26,29 @@ func (m *Migration) commit(ctx context.Context, plan *offsetmap.Plan, r GroupRet
 		Act: actCommit, Plan: plan.Digest, Group: r.Group, Savepoint: savepointID(plan.Body.Savepoint), Approved: r.FlinkStopped.By,
 		Detail: fmt.Sprintf("%d partitions; Flink attested %s: %s", len(want), r.FlinkStopped.Value, r.FlinkStopped.Reason),
 	}
+	sent, committed := false, false
 	err := m.actAfter(ctx, entries, intent, func(ctx context.Context) error {
+		sent = true
 		offsets := kadm.Offsets{}
 		for tp, next := range want {
 			at, _ := next.Value()
 			offsets.Add(kadm.Offset{Topic: tp.Topic, Partition: tp.Partition, At: at, LeaderEpoch: -1, Metadata: note})
 		}
 		answer, lost := m.cfg.Source.Admin.CommitOffsets(ctx, r.Group, offsets)
-		return m.readBackGroup(ctx, plan, sentCommit{group: r.Group, before: before, want: want, lost: lost, refused: refusedBy(answer)})
+		err := m.readBackGroup(ctx, plan, sentCommit{group: r.Group, before: before, want: want, lost: lost, refused: refusedBy(answer)})
+		committed = err == nil
+		return err
 	})
-	if errors.Is(err, errOvertaken) {
+	switch {
+	case errors.Is(err, ErrOvertaken):
 		return fmt.Errorf("%w, nothing was committed: %w", ErrMoved, err)
+	case err != nil && !sent:
+		return fmt.Errorf("nothing was committed: %w", err)
+	case err != nil && committed:
+		return fmt.Errorf("group %s holds C' of all partitions, but %w: run this again before Flink starts: %w", r.Group, ErrNotJournaled, err)
+	default:
+		return err
 	}
-	return err
 }
 
 // sentCommit is a commit that was sent, and what came back.

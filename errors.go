@@ -24,6 +24,12 @@ var (
 	// ErrPartlyCommitted says that a group holds C' of some partitions only: Flink
 	// must not start from it until all are committed.
 	ErrPartlyCommitted = errors.New("committed in part")
+	// ErrOvertaken says that somebody else wrote to the journal between the look
+	// that an act was decided from and the act, which was therefore not done.
+	ErrOvertaken = errors.New("somebody else acts on the connector at the same time")
+	// ErrNotJournaled says that an act was done, and that its end could not be
+	// written to the journal. Run it again.
+	ErrNotJournaled = errors.New("the journal does not say so")
 	// ErrNoProgress says that the connector runs and nothing moves although
 	// records wait.
 	ErrNoProgress = errors.New("running without progress")

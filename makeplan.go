@@ -74,6 +74,11 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 	if req.Snapshot == nil {
 		return flinkstate.Source{}, preflight.Facts{}, none, errors.New("no snapshot was given")
 	}
+	if req.Group != "" {
+		if err := CheckGroup(req.Group); err != nil {
+			return flinkstate.Source{}, preflight.Facts{}, none, err
+		}
+	}
 	for _, p := range req.Earlier {
 		if err := p.Check(); err != nil {
 			return flinkstate.Source{}, preflight.Facts{}, none, fmt.Errorf("an earlier plan: %w", err)

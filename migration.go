@@ -191,10 +191,6 @@ func (m *Migration) stamp(e Entry) Entry {
 	return e
 }
 
-// errOvertaken says that somebody else wrote to the journal between the look
-// that an act was decided from and the act, which was therefore not done.
-var errOvertaken = errors.New("somebody else acts on the connector at the same time")
-
 // act writes the intent e to the journal, does the act, and writes how it ended.
 // An act whose outcome is unknown stays in the journal as that.
 func (m *Migration) act(ctx context.Context, e Entry, do func(context.Context) error) error {
@@ -245,7 +241,7 @@ func (m *Migration) notOvertaken(ctx context.Context, entries int, intent Entry)
 		case e.Act == intent.Act && e.Plan == intent.Plan && e.By == intent.By && e.Phase == intent.Phase && e.At.Equal(intent.At):
 			return nil
 		case e.Connector == intent.Connector && e.Phase != PhaseFailed && e.Act != actPlan:
-			return errOvertaken
+			return ErrOvertaken
 		}
 	}
 	return nil

@@ -116,7 +116,7 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 			})
 		}
 		switch {
-		case errors.Is(err, errOvertaken):
+		case errors.Is(err, ErrOvertaken):
 			r.acts, r.written = acts, written // it was not done
 		case err != nil:
 			return r, fmt.Errorf("%s: %w", goal, err)

@@ -38,7 +38,8 @@ type wayBack struct {
 	steps          *flinkmm2.Migration
 	plan           *offsetmap.Plan
 	boundary       *flinkmm2.Boundary
-	checkpoint     int64 // of the savepoint that plans are made from
+	checkpoint     int64  // of the savepoint that plans are made from
+	group          string // that plans are to look at
 
 	*clock
 }
@@ -240,6 +241,7 @@ func (w *wayBack) planFrom(steps *flinkmm2.Migration, c0, c1 string) (*offsetmap
 		return one
 	}
 	return steps.MakePlan(w.Context(), flinkmm2.PlanRequest{
+		Group: w.group,
 		Snapshot: &flinkstate.Snapshot{
 			Location: "savepoint-test/_metadata", MetadataVersion: 4, CheckpointID: w.checkpoint, Kind: flinkstate.KindStopWithSavepoint,
 			Files: []flinkstate.File{{Name: "_metadata", Size: 1, SHA256: fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%d: %s, %s", w.checkpoint, c0, c1)))}},
