@@ -1,6 +1,9 @@
 package flinkstate
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 const enumWhat = "enumerator state"
 
@@ -117,11 +120,15 @@ func (p *enumParser) state(version int32) {
 		}
 	case 1: // assigned partitions
 		for range p.count(6, "partitions") {
-			p.partition(splitAssigned)
+			if !p.usual(false) {
+				p.partition(splitAssigned)
+			}
 		}
 	case 2: // partitions with their state
 		for range p.count(10, "partitions") {
-			p.partition(splitStored)
+			if !p.usual(true) {
+				p.partition(splitStored)
+			}
 		}
 		p.discovery()
 	case 3: // splits with their state
@@ -152,6 +159,32 @@ func (p *enumParser) discovery() {
 	default:
 		p.corrupt(p.off-1, "initial discovery", "%d is neither 0 nor 1", b)
 	}
+}
+
+// usual steps over a partition that is assigned and that a reader holds, which
+// nearly all are, and reports whether it is one. It leaves all others, and every
+// error, to partition.
+func (p *enumParser) usual(stored bool) bool {
+	b := p.buf[p.off:]
+	if p.err != nil || len(b) < 2 {
+		return false
+	}
+	n := 2 + int(binary.BigEndian.Uint16(b))
+	end := n + 4
+	if stored {
+		end += 4
+	}
+	if len(b) < end || stored && binary.BigEndian.Uint32(b[n+4:]) != 0 {
+		return false
+	}
+	partition := int32(binary.BigEndian.Uint32(b[n:]))
+	topic, ok := p.topics.id(b[2:n])
+	if !ok || partition < 0 || !p.known(topic, partition) {
+		return false
+	}
+	p.off += end
+	p.seen++
+	return true
 }
 
 // partition reads a partition without offsets, and its state unless that is

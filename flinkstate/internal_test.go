@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // Ids that Flink gave to operators with these uids: of the fixtures from
@@ -99,4 +102,56 @@ func TestJavaObjectThatIsNotFollowedIsTaken(t *testing.T) {
 	if c.javaStream("properties"); c.err != nil {
 		t.Errorf("deep: %v", c.err)
 	}
+}
+
+// Keys of partitions that are numbered without gaps are put in place; all others
+// are sorted. Both give one order.
+func TestSortKeysIsASort(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 40).Draw(t, "keys")
+		keys := make([]uint64, n)
+		for i := range keys {
+			keys[i] = uint64(i)<<32 | rapid.Uint64Range(0, 1<<32-1).Draw(t, "split")
+		}
+		keys = rapid.Permutation(keys).Draw(t, "order")
+		for range rapid.IntRange(0, 3).Draw(t, "changed") {
+			if n > 0 {
+				keys[rapid.IntRange(0, n-1).Draw(t, "which")] = rapid.Uint64Range(0, 60).Draw(t, "partition")<<32 | rapid.Uint64Range(0, 1<<32-1).Draw(t, "split")
+			}
+		}
+		want := slices.Sorted(slices.Values(keys))
+		sortKeys(keys)
+		for i := range keys {
+			if keys[i]>>32 != want[i]>>32 {
+				t.Fatalf("got %x, want %x", keys, want)
+			}
+		}
+	})
+}
+
+// A topic is found where it is expected, elsewhere, and in each of two clusters.
+func TestTopicTableNumbersEachTopicOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table := newTopicTable()
+		seen := map[[2]string]uint32{}
+		for range rapid.IntRange(1, 200).Draw(t, "asked") {
+			cluster := rapid.SampledFrom([]string{"", "", "", "east", "west"}).Draw(t, "cluster")
+			name := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "no/topic"}).Draw(t, "topic")
+			table.in([]byte(cluster))
+			id, ok := table.id([]byte(name))
+			if legal := name != "no/topic"; ok != legal {
+				t.Fatalf("%q: %v", name, ok)
+			} else if !legal {
+				continue
+			}
+			key := [2]string{cluster, name}
+			if before, known := seen[key]; known && before != id || table.names[id] != name || table.clusterOf(id) != cluster {
+				t.Fatalf("%v has the number %d, had %d", key, id, before)
+			}
+			seen[key] = id
+		}
+		if len(table.names) != len(seen) {
+			t.Fatalf("%d numbers for %d topics", len(table.names), len(seen))
+		}
+	})
 }

@@ -47,7 +47,7 @@ func (r *sourceReader) index() (*splitIndex, error) {
 	ix.ends = ix.ends[:len(r.topics.names)]
 	for t := range ix.ends {
 		keys := ix.of(uint32(t))
-		slices.Sort(keys)
+		sortKeys(keys)
 		for i := 1; i < len(keys); i++ {
 			if keys[i]>>32 == keys[i-1]>>32 {
 				return nil, r.duplicate(&r.splits[uint32(keys[i-1])], &r.splits[uint32(keys[i])])
@@ -55,6 +55,24 @@ func (r *sourceReader) index() (*splitIndex, error) {
 		}
 	}
 	return ix, nil
+}
+
+// sortKeys sorts the keys of one topic. Partitions are numbered from 0, so each
+// usually has a place of its own.
+func sortKeys(keys []uint64) {
+	for i := range keys {
+		for {
+			p := int(keys[i] >> 32)
+			if p == i {
+				break
+			}
+			if p >= len(keys) || keys[p]>>32 == uint64(p) {
+				slices.Sort(keys)
+				return
+			}
+			keys[i], keys[p] = keys[p], keys[i]
+		}
+	}
 }
 
 func (r *sourceReader) duplicate(a, b *split) error {

@@ -19,6 +19,11 @@ type topicTable struct {
 	clusters []string
 	cluster  string // of the topics that are asked for
 	salt     uint32 // its hash
+
+	// Splits come in an order that repeats, by topic or in turn over all topics:
+	// after[n] is the topic that came after topic n.
+	after []uint32
+	last  uint32
 }
 
 // topicSlot is free when id is 0.
@@ -56,6 +61,22 @@ func (t *topicTable) clusterOf(id uint32) string {
 
 // id returns the number of a topic, false for bytes that are no legal name.
 func (t *topicTable) id(name []byte) (uint32, bool) {
+	if int(t.last) < len(t.after) {
+		n := t.after[t.last]
+		if t.names[n] == string(name) && t.clusterOf(n) == t.cluster {
+			t.last = n
+			return n, true
+		}
+	}
+	n, ok := t.find(name)
+	if ok {
+		t.after[t.last], t.last = n, n
+	}
+	return n, ok
+}
+
+// find is id for a topic that did not come where it was expected.
+func (t *topicTable) find(name []byte) (uint32, bool) {
 	h := uint32(maphash.Bytes(t.seed, name)) ^ t.salt
 	mask := uint32(len(t.slots) - 1)
 	if len(t.slots) > 0 {
@@ -70,6 +91,7 @@ func (t *topicTable) id(name []byte) (uint32, bool) {
 		return 0, false
 	}
 	t.names = append(t.names, s)
+	t.after = append(t.after, uint32(len(t.after)))
 	if t.clusters != nil {
 		t.clusters = append(t.clusters, t.cluster)
 	}

@@ -2,7 +2,7 @@ package flinkstate_test
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -33,7 +33,7 @@ func TestUnknownFormsAreUnsupported(t *testing.T) {
 	manyStates := func(from, to int) []byte {
 		var all []listState
 		for i := from; i < to; i++ {
-			all = append(all, listState{name: fmt.Sprint(i)})
+			all = append(all, listState{name: strconv.Itoa(i)})
 		}
 		return handle(put(int8(0)), all...)
 	}
