@@ -17,6 +17,9 @@ import (
 // problem is named with the path of its field: the decoders of the standard
 // library and of YAML name the field alone, and stop at the first one.
 func readStrict(text []byte, v any) error {
+	if err := oneDocument(text); err != nil {
+		return err
+	}
 	raw, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return errors.New(strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "error converting YAML to JSON: "))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,7 @@ func FuzzReadMigration(f *testing.F) {
 	for _, text := range []string{
 		"", "null", "[]", "1", "source: null", "source: {bootstrap: null}", "topics: [null]", "accept: [null]", "attest: {copyOnly: null}",
 		"attest: {maxDuplicates: {value: 1e3, by: a, reason: b}}", "connector: {config: {a: null}}", "? [a]\n: b", "a: &a [*a]", "1: 2", "\xff",
+		"---\nsource: {}\n---\ntopics: [a]", "{}\nsource: {}", "topics: [a]\n...\n# end\n", "%YAML 1.1\n--- {}\n...",
 	} {
 		f.Add([]byte(text))
 	}
@@ -40,6 +42,41 @@ func FuzzReadMigration(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What stands behind the first document would be read by nobody.
+func TestTextAfterTheFirstDocumentIsRefused(t *testing.T) {
+	t.Parallel()
+	for text, line := range map[string]int{ // 0: it is one document
+		"":                              0,
+		"a: b\n":                        0,
+		"# why\n---\na: b\n":            0,
+		"\ufeff---\na: b\n":             0,
+		"%YAML 1.1\n---\na: b\n":        0,
+		"--- {a: b}\n":                  0,
+		"a: b\n...\n":                   0,
+		"a: b\n...\n\n  # the end\n":    0,
+		"a: |\n  ---\n  ...\n":          0,
+		"a: b # ---\n#---\n":            0,
+		"{\n\"a\": \"--- b\"\n}\n\n":    0,
+		"a: b\n---\nc: d\n":             2,
+		"a: b\n---":                     2,
+		"a: b\n---\nc: [\n":             2,
+		"---\na: b\n# why\n---\nc: d\n": 4,
+		"---\n---\na: b\n":              2,
+		"a: b\r\n---\r\nc: d\r\n":       2,
+		"a: b\n...\ngarbage: [":         3,
+		"a: b\n...\n\n---\nc: d\n":      4,
+		"...\na: b\n":                   0, // what is read
+		"{a: b}\nc: d\n":                2,
+		"{a: b}\n\n{c: d}\n":            3,
+		"  a: b\n# why\nc: d\n":         3,
+	} {
+		err := oneDocument([]byte(text))
+		if line == 0 && err != nil || line > 0 && (err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("line %d: ", line))) {
+			t.Errorf("%q: %v, want line %d", text, err, line)
+		}
+	}
 }
 
 func TestOfferedCommandsCanBeTyped(t *testing.T) {
