@@ -1,11 +1,9 @@
 package flinkmm2
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -37,7 +35,8 @@ func (b *Boundary) Encode() ([]byte, error) {
 }
 
 // ReadBoundary reads a boundary file strictly: the version and kind of this
-// package, no unknown member, and one C' for each partition, in order. The file
+// package, every member there, once, and none unknown, and one C' for each
+// partition, in order. The file
 // has no digest of its own: CommitBoundary holds what it says to the world.
 func ReadBoundary(path string) (*Boundary, error) {
 	raw, err := os.ReadFile(path)
@@ -52,14 +51,19 @@ func ReadBoundary(path string) (*Boundary, error) {
 }
 
 func decodeBoundary(raw []byte) (*Boundary, error) {
-	b := &Boundary{}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(b); err != nil {
+	var head struct { // a boundary of another version is called that, and not one with unknown members
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
 		return nil, err
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the document")
+	if head.APIVersion != offsetmap.APIVersion || head.Kind != BoundaryKind {
+		return nil, fmt.Errorf("apiVersion %q, kind %q: want %q and %q", head.APIVersion, head.Kind, offsetmap.APIVersion, BoundaryKind)
+	}
+	b := &Boundary{}
+	if err := offsetmap.DecodeStrictly(raw, b); err != nil {
+		return nil, err
 	}
 	return b, b.check()
 }
@@ -67,6 +71,9 @@ func decodeBoundary(raw []byte) (*Boundary, error) {
 func (b *Boundary) check() error {
 	if b.APIVersion != offsetmap.APIVersion || b.Kind != BoundaryKind {
 		return fmt.Errorf("apiVersion %q, kind %q: want %q and %q", b.APIVersion, b.Kind, offsetmap.APIVersion, BoundaryKind)
+	}
+	if len(b.Partitions) == 0 {
+		return errors.New("partitions: there is none, and every plan has some")
 	}
 	for i, p := range b.Partitions {
 		switch {

@@ -123,6 +123,21 @@ func checkHead(head []byte) error {
 	return nil
 }
 
+// DecodeStrictly decodes a JSON text into v, which must write all of it again: a
+// member that is unknown, missing, there twice or spelled in another case is an
+// error that names its place, and so is a value in another form.
+func DecodeStrictly[T any](text []byte, v *T) error {
+	canonical, err := Canonical(text)
+	if err != nil {
+		return err
+	}
+	var e encoder
+	if err := decodeStrictly(&e, canonical, v, func() {}); err != nil {
+		return err
+	}
+	return nil
+}
+
 // decodeStrictly decodes a canonical text. What v holds then and, made tidy,
 // writes again must be that text: this finds every member that is unknown,
 // missing, or spelled in another way.

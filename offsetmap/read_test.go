@@ -371,3 +371,29 @@ func FuzzReadPlan(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatIsDecodedStrictlyIsAllThatStandsThere(t *testing.T) {
+	type pair struct {
+		A int   `json:"a"`
+		B []int `json:"b"`
+	}
+	var v pair
+	if err := offsetmap.DecodeStrictly([]byte(` {"b": [2, 3], "a": 1} `), &v); err != nil || v.A != 1 || len(v.B) != 2 {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	for text, want := range map[string]string{
+		`{"a": 1, "b": [], "c": 1}`: "c: unknown",
+		`{"a": 1}`:                  "b: missing",
+		`{"A": 1, "b": []}`:         "A: unknown",
+		`{"a": 1, "a": 2, "b": []}`: "a",
+		`{"a": "1", "b": []}`:       "a",
+		`{"a": 1, "b": []} {}`:      "{",
+		`[]`:                        "",
+		``:                          "",
+	} {
+		var v pair
+		if err := offsetmap.DecodeStrictly([]byte(text), &v); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
