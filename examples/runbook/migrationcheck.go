@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
@@ -143,6 +144,11 @@ func readConfig(path string) (connectrest.Config, error) {
 
 func (m *migration) checkPositions(p *problems) {
 	s := m.Positions
+	if s.Group != "" {
+		if err := flinkmm2.CheckGroup(s.Group); err != nil {
+			p.add("positions.group", "%w", err)
+		}
+	}
 	switch s.From {
 	case "savepoint":
 		p.require("positions.savepoint", s.Savepoint, "the folder of the savepoint")
