@@ -34,7 +34,7 @@ It writes state.dir/plan.json, and a line to state.dir/journal.jsonl. It writes
 nothing to Connect or Kafka, and nothing over another plan unless --replace says
 so; the plan that was replaced is kept beside the new one, since it holds the
 backup of what it overwrote in Connect. Run again, it keeps a plan that would
-decide the same.`,
+decide the same, unless that one was rolled back or has been overtaken.`,
 		"runbook -f migration.yaml show, and let a second person read it",
 		func(ctx context.Context) error { return a.plan(ctx, replace) })
 	cmd.Flags().BoolVar(&replace, "replace", false, "make a new plan although there is another one")
@@ -114,6 +114,12 @@ func (a *app) stillRight(ctx context.Context, s *session, path string, request f
 	}
 	if err != nil {
 		return nil, inTheWay("there is a plan already, and it is of no use any more: %w", err)
+	}
+	switch err := s.steps.CheckForward(ctx, old); {
+	case errors.Is(err, flinkmm2.ErrMoved):
+		return nil, inTheWay("there is a plan already, and it can be neither applied nor started any more: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("plan: %w", err)
 	}
 	report, err := s.steps.Preflight(ctx, request)
 	if err == nil {

@@ -15,8 +15,7 @@ func (d *decider) apply(goal Goal) Decision {
 	h, journal := known(d, d.seen.History, "journal/unreadable", "journal")
 	switch {
 	case !journal:
-	case h.RolledBack:
-		d.find(Moved, "journal/rolled-back", "", "the plan was rolled back; going forward again needs a new plan")
+	case d.rolledBack(h):
 	case h.StartEnds != nil || h.Resumed:
 		d.find(Moved, "journal/started", "", "the plan was started; applying it again would turn the clock back")
 	}

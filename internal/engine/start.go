@@ -10,8 +10,7 @@ const OtherWriters = "target/ends-moved"
 // and not any lock, is what lets at most one plan start.
 func (d *decider) start() Decision {
 	h, journal := known(d, d.seen.History, "journal/unreadable", "journal")
-	if journal && h.RolledBack {
-		d.find(Moved, "journal/rolled-back", "", "the plan was rolled back; going forward again needs a new plan")
+	if journal && d.rolledBack(h) {
 		return d.refusal()
 	}
 	if c, ok := d.seen.Connector.Get(); ok && journal && h.Other == "" && h.Resumed && h.StartEnds != nil {

@@ -1,0 +1,25 @@
+package flinkmm2
+
+import (
+	"context"
+
+	"github.com/flinkmm2/flinkmm2/internal/engine"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// CheckForward returns a *RefusedError when the journal alone says that the plan
+// can be neither applied nor started any more: it was rolled back, another plan
+// was started or is being written on the connector, or a boundary was committed
+// for Flink since. A journal that cannot be read is an ErrNotKnown. It reaches no
+// cluster and no worker, so that it returns nil does not say that Apply or Start
+// will not refuse; nor does it look at the plan's expiry (offsetmap.Plan.CheckExpiry).
+func (m *Migration) CheckForward(ctx context.Context, plan *offsetmap.Plan) error {
+	if err := plan.Check(); err != nil {
+		return err
+	}
+	history, _ := m.history(ctx, plan.Digest, false)
+	if r := engine.Spent(history); r != nil {
+		return refused(engine.Apply, r, nil)
+	}
+	return nil
+}
