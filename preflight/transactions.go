@@ -183,10 +183,23 @@ func describe(open []OpenTransaction, now time.Time) string {
 }
 
 func (o OpenTransaction) describe(now time.Time) string {
-	text := fmt.Sprintf("producer id %d, epoch %d, has a transaction open from offset %s, and its last record has a timestamp of %s ago",
-		o.ProducerID, o.Epoch, o.Start, now.Sub(o.LastTimestamp).Round(time.Second))
+	text := fmt.Sprintf("producer id %d, epoch %d, has a transaction open from offset %s, and its last record has %s",
+		o.ProducerID, o.Epoch, o.Start, timestamp(o.LastTimestamp, now))
 	if o.CoordinatorEpoch >= 0 {
 		text += fmt.Sprintf(" (coordinator epoch %d)", o.CoordinatorEpoch)
 	}
 	return text
+}
+
+// timestamp tells a record's, which a producer may set to anything, or leave out
+// (RecordBatch.NO_TIMESTAMP, -1).
+func timestamp(at, now time.Time) string {
+	switch age := now.Sub(at).Round(time.Second); {
+	case at.UnixMilli() < 0:
+		return "no timestamp"
+	case age < 0:
+		return fmt.Sprintf("a timestamp of %s from now", -age)
+	default:
+		return fmt.Sprintf("a timestamp of %s ago", age)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -135,6 +136,29 @@ func TestATransactionThatNoProducerIsListedForHasAScopeOfItsOwn(t *testing.T) {
 				t.Errorf("scopes %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// The timestamp of a copied record is the source's, or none: it must not pass for
+// the age of the transaction.
+func TestTheTimestampOfATransactionsRecordIsNotCalledItsAge(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for want, at := range map[string]time.Time{
+		"its last record has a timestamp of 48h0m0s ago":   now.Add(-48 * time.Hour),
+		"its last record has a timestamp of 0s ago":        now,
+		"its last record has a timestamp of 5m0s from now": now.Add(5 * time.Minute),
+		"its last record has no timestamp":                 time.UnixMilli(-1),
+	} {
+		facts := preflight.Facts{
+			At:          now,
+			TargetTails: map[offsetmap.TopicPartition]preflight.Tail{tp("orders", 0): {End: next(6), Stable: next(4)}},
+			TargetOpen:  offsetmap.Known([]preflight.OpenTransaction{{TopicPartition: tp("orders", 0), ProducerID: 7, CoordinatorEpoch: -1, Start: next(4), LastTimestamp: at}}),
+		}
+		found := facts.OpenOnTarget()
+		if len(found) != 1 || !strings.HasSuffix(found[0].Detail, want) {
+			t.Errorf("%v, want %q", found, want)
+		}
 	}
 }
 
