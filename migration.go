@@ -212,7 +212,7 @@ func (m *Migration) actAfter(ctx context.Context, entries int, e Entry, do func(
 	}
 	err := m.notOvertaken(ctx, entries, begin)
 	if err == nil {
-		m.log.InfoContext(ctx, "act", "name", e.Act, "connector", m.cfg.Connector, "plan", e.Plan, "detail", e.Detail)
+		m.log.InfoContext(ctx, LogAct, "name", e.Act, "connector", m.cfg.Connector, "plan", e.Plan, "detail", e.Detail)
 		err = do(ctx)
 	}
 	e.Phase = PhaseDone

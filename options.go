@@ -11,6 +11,17 @@ import (
 // Option changes how a Migration works.
 type Option func(*Migration)
 
+// What the steps log at level Info, by its message. Everything else is of level
+// Debug.
+const (
+	// LogAct comes before something is changed. Attributes: name, connector, plan,
+	// detail.
+	LogAct = "act"
+	// LogWait comes before a step stands still on purpose, so that a program can say
+	// so. Attributes: for (a text), duration, connector.
+	LogWait = "wait"
+)
+
 // WithLogger gives the logger for what the steps do.
 // By default, nothing is logged.
 func WithLogger(l *slog.Logger) Option { return func(m *Migration) { m.log = l } }

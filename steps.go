@@ -87,12 +87,12 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 		case engine.AwaitTasks:
 			err = m.awaitStopped(ctx)
 		case engine.AwaitResume:
-			err = m.sleep(ctx, m.startWait/4+time.Millisecond)
+			err = m.wait(ctx, "the resume that the journal holds to show", m.startWait/4+time.Millisecond)
 		case engine.Settle:
 			if settles++; goal == engine.CommitBoundary && settles > maxSettles {
 				return r, fmt.Errorf("%s: %w", goal, preflight.Blocked(o.unsettled()))
 			}
-			err = m.sleep(ctx, m.flushTimeout+time.Second)
+			err = m.wait(ctx, "offsets that a stopped task may still commit (the flush timeout and a second)", m.flushTimeout+time.Second)
 		case engine.Write:
 			err = m.write(ctx, goal, plan, o, r.seen, d.Writes)
 			r.written = append(r.written, d.Writes...)
@@ -123,6 +123,12 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 		}
 	}
 	return r, fmt.Errorf("%w: %s did not come to rest in %d acts: something else changes connector %s", ErrOutcomeUnknown, goal, maxSteps, m.cfg.Connector)
+}
+
+// wait stands still, and says so first.
+func (m *Migration) wait(ctx context.Context, why string, d time.Duration) error {
+	m.log.InfoContext(ctx, LogWait, "for", why, "duration", d, "connector", m.cfg.Connector)
+	return m.sleep(ctx, d)
 }
 
 func (m *Migration) awaitStopped(ctx context.Context) error {

@@ -111,7 +111,7 @@ func groupChecks(step func(id, title string, a offsetmap.Acceptable, looks, why,
 			"Restore the job from its savepoint. Do not start it from its group."),
 		step("rollback/not-settled", "Nothing moves any more", never, "the connector's stored offsets and the target's ends, several times",
 			"Something still writes: a straggling task, Flink, or somebody else. What is committed while it writes is no boundary.",
-			"Find out what writes and stop it, then run the step again. Where others must go on writing to the target, start Flink with the offsets of the boundary itself (OffsetsInitializer.offsets)."),
+			"Find out what writes and stop it, then run the step again. Where others must go on writing to the target, start Flink with the offsets of the boundary itself (OffsetsInitializer.offsets(map, OffsetResetStrategy.NONE))."),
 		step("rollback/boundary-changed", "The boundary is what a rollback finds now", never, "the boundary against what Connect and the source hold",
 			"The connector has run since, somebody has written its offsets, a partition was added, or the file is of another rollback: records would be lost or repeated.", again),
 		step("rollback/group-unknown", "The group can be read", never, group,
@@ -131,7 +131,7 @@ func groupChecks(step func(id, title string, a offsetmap.Acceptable, looks, why,
 			"Make sure that no job runs from the other group, or ever will, and commit with an acceptance of rollback/another-group for the name of that GROUP (GroupReturn.Acceptances: check, scope, by, reason)."),
 		step("rollback/group-expiring", "The group's offsets expire by their commit", never, "whether the group has ever had members",
 			"Brokers drop the offsets of a group that has had members offsets.retention.minutes after the last one left, however new they are (KIP-211): Flink may find none, and follow its reset rule.",
-			"Commit the boundary to a group that nobody has joined, and give Flink that group.id; or start it with the offsets of the boundary itself (OffsetsInitializer.offsets)."),
+			"Commit the boundary to a group that nobody has joined, and give Flink that group.id; or start it with the offsets of the boundary itself (OffsetsInitializer.offsets(map, OffsetResetStrategy.NONE))."),
 	}
 }
 

@@ -12,10 +12,10 @@ import (
 // app is one run of the program.
 type app struct {
 	out, errs io.Writer
-	file      string // -f, as typed
-	output    string // -o
-	hold      string // the command that gives the connector its config, once migration.yaml was read
-	reached   bool   // a subcommand has begun: what fails before is a wrong usage
+	file      string     // -f, as typed
+	output    string     // -o
+	read      *migration // what open has read, for hints
+	reached   bool       // a subcommand has begun: what fails before is a wrong usage
 }
 
 const longHelp = `runbook takes a stopped Flink job's Kafka progress to MirrorMaker 2, proves that

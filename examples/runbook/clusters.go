@@ -41,7 +41,7 @@ func (a *app) open() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.hold = m.holdCommand()
+	a.read = m
 	dir, err := m.openState()
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (a *app) open() (*session, error) {
 		s.close()
 		return nil, fmt.Errorf("connect.urls[0]: %w", err)
 	}
-	options := []flinkmm2.Option{flinkmm2.WithTool("runbook", version())}
+	options := []flinkmm2.Option{flinkmm2.WithTool("runbook", version()), flinkmm2.WithLogger(slog.New(waits{a.note}))}
 	if m.flushTimeout > 0 {
 		options = append(options, flinkmm2.WithFlushTimeout(m.flushTimeout))
 	}
@@ -92,8 +92,12 @@ func (m *migration) holdCommand() string {
 	if filepath.Ext(m.Connector.File) == ".json" {
 		file = quoted(m.Connector.File)
 	}
-	at := offsetmap.RedactSetting("location", strings.TrimSuffix(m.Connect.URLs[0], "/")) + "/connectors/" + url.PathEscape(m.Connector.Name) + "/config"
-	return "curl -X PUT -H 'Content-Type: application/json' " + quoted(at) + " -d @" + file
+	return "curl -X PUT -H 'Content-Type: application/json' " + quoted(m.connectorURL()+"/config") + " -d @" + file
+}
+
+// connectorURL is where the worker has the connector, for a person to use.
+func (m *migration) connectorURL() string {
+	return offsetmap.RedactSetting("location", strings.TrimSuffix(m.Connect.URLs[0], "/")) + "/connectors/" + url.PathEscape(m.Connector.Name)
 }
 
 // request is what a plan is made from, beside the clusters.

@@ -174,7 +174,7 @@ func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
 const otherConfig = "connector/other-config"
 
 func (a *app) holdHint() string {
-	return "mend " + quoted(a.file) + "; or, while the connector is STOPPED, " + a.hold
+	return "mend " + quoted(a.file) + "; or, while the connector is STOPPED, " + a.read.holdCommand()
 }
 
 // command is what a person types to run a subcommand on the same file.

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -76,7 +79,7 @@ func (m *migration) acceptedBack() []offsetmap.Acceptance {
 func (a *app) handBack(ctx context.Context, s *session, plan *offsetmap.Plan, to handBack) error {
 	request := to.request(s)
 	if err := request.Check(); err != nil {
-		return &hintedError{fmt.Errorf("rollback refused, nothing was changed: %w", err), a.handBackArgs(s)}
+		return &hintedError{fmt.Errorf("rollback refused, nothing was changed: %w", err), to.asked()}
 	}
 	boundary, err := a.boundaryOf(ctx, s, plan)
 	if err != nil {
@@ -141,7 +144,8 @@ in Flink, start the job without a savepoint, with group.id %s, and
   - DataStream: OffsetsInitializer.committedOffsets(), without a reset strategy,
     so that a partition without an offset fails the job and none is skipped
   - SQL: 'scan.startup.mode' = 'group-offsets'
-  - FlinkKafkaConsumer: setStartFromGroupOffsets()
+  - FlinkKafkaConsumer: setStartFromGroupOffsets(), and the property
+    auto.offset.reset=none; by default it would go on at the latest record
 restored state wins over a group's offsets: a job that restores a savepoint goes
 on at C, and repeats all that was copied since
 leave connector %s STOPPED: two would write
@@ -155,14 +159,24 @@ func expiryText(e flinkmm2.OffsetExpiry) string {
 	return fmt.Sprintf("the brokers may drop these offsets from %s on (offsets.retention.minutes = %d): start Flink before", e.Earliest, *e.RetentionMinutes)
 }
 
-// handBackArgs are the arguments of the command that commits C', with what
-// nobody but a person knows in capitals.
-func (a *app) handBackArgs(s *session) []string {
-	group := s.Positions.Group
-	if group == "" {
-		group = "GROUP"
+// theEnds are what --flink-stopped attests, for a person to choose from.
+const theEnds = string(offsetmap.StoppedWithSavepoint + "|" + offsetmap.Canceled + "|" + offsetmap.Failed)
+
+// asked are the arguments of the same command, with what it lacks for a person to
+// fill in.
+func (h *handBack) asked() []string {
+	end := h.flinkStopped
+	if !slices.Contains(strings.Split(theEnds, "|"), end) {
+		end = theEnds
 	}
-	return []string{"rollback", "--commit-group", group, "--flink-stopped", "END", "--reason", "TEXT"}
+	return []string{"rollback", "--commit-group", h.group, "--flink-stopped", end, "--reason", cmp.Or(strings.TrimSpace(h.reason), "TEXT")}
+}
+
+// handBackArgs are the arguments of the command that commits C', with what nobody
+// but a person knows for them to fill in.
+func (a *app) handBackArgs(s *session) []string {
+	to := handBack{group: cmp.Or(s.Positions.Group, "GROUP")}
+	return to.asked()
 }
 
 func (a *app) handBackCommand(s *session) string { return a.command(a.handBackArgs(s)...) }

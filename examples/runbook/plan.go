@@ -215,12 +215,14 @@ It writes nothing and reaches no cluster.`,
 		})
 }
 
+var errNoPlan = errors.New("there is no plan yet")
+
 // readPlan reads the plan of a state folder. That there is none yet is a reason
 // to plan, not a failure.
 func readPlan(dir string) (*offsetmap.Plan, error) {
 	plan, err := flinkmm2.ReadPlan(filepath.Join(dir, planFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &blockedError{err: fmt.Errorf("there is no plan yet: %w", err), next: []string{"plan"}}
+		return nil, &blockedError{err: fmt.Errorf("%w: %w", errNoPlan, err), next: []string{"plan"}}
 	}
 	return plan, err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -20,7 +21,9 @@ func (a *app) rollbackCommand() *cobra.Command {
 when the plan was made, reads them back, and deletes the connector if create
 made it; Flink then goes on from its savepoint. After the start it stops the
 connector, waits until nothing moves any more, and says where Flink goes on:
-C' = M + 1 of every partition.
+C' = M + 1 of every partition. That takes at least connect.flushTimeout and a
+second (by default 31 seconds), and again as long for each time that something
+moved; it tells what it waits for.
 
 With --commit-group it also commits C' to that consumer group on the source, for
 a Flink job that starts from its group's offsets. A boundary that an earlier
@@ -41,16 +44,27 @@ checks that begin with rollback/ are its own; those of the plan say nothing here
 			if err := to.check(); err != nil {
 				return err
 			}
-			return a.withPlan(func(s *session, plan *offsetmap.Plan) error {
+			err := a.withPlan(func(s *session, plan *offsetmap.Plan) error {
 				if to.group == "" {
 					_, err := a.rollback(ctx, s, plan)
 					return err
 				}
 				return a.handBack(ctx, s, plan, to)
 			})
+			if errors.Is(err, errNoPlan) {
+				return a.noWayBack(err)
+			}
+			return err
 		})
 	to.flags(cmd)
 	return cmd
+}
+
+// noWayBack says what is left to whoever has lost the plan, or the folder that
+// holds it: a new plan is of no use to them.
+func (a *app) noWayBack(err error) error {
+	return &blockedError{err: fmt.Errorf("%w; what was there before, and where Flink may go on, stand in the state.dir of the machine on which the plan was made: run rollback there, or bring that folder here. "+
+		"If it is lost, stop the connector, wait until its status shows STOPPED and no task, and restore the job from its savepoint, which repeats all that was copied since and loses nothing that the source still has: curl -X PUT %s", err, quoted(a.read.connectorURL()+"/stop"))}
 }
 
 // rollback goes back and writes the boundary, if there is one.
@@ -93,14 +107,20 @@ func (a *app) rollbackTable(w io.Writer, s *session, plan *offsetmap.Plan, back 
 	}
 	fmt.Fprintf(w, `
 in Flink, one of the three:
-  - start the job without a savepoint, with these offsets as its starting
-    offsets (OffsetsInitializer.offsets): %s, and what
+  - start the job without a savepoint, at these offsets: %s, and what
     the last flush of Connect did not tell may be repeated
+      DataStream: OffsetsInitializer.offsets(map, OffsetResetStrategy.NONE), all
+        partitions in the map; without NONE a partition whose offset is gone
+        starts at its earliest record, as it does in SQL
+      SQL, for one topic alone: 'scan.startup.mode' = 'specific-offsets'
+      FlinkKafkaConsumer: setStartFromSpecificOffsets(map), and the property
+        auto.offset.reset=none; by default it would go on at the latest record
   - start it without a savepoint from its group's offsets, which are to be
     committed first, once nothing of Flink runs; the same may be repeated:
     %s
-  - restore its savepoint, %s: all that was
-    copied since C, %d offsets, is repeated
+  - restore its savepoint, %s: always safe
+    while the source has the records from C on; all that was copied since C,
+    %d offsets, is repeated
 restored state wins over starting offsets and a group's: never do both
 `, lostText(lost), a.handBackCommand(s), savepointOf(plan), copied)
 }
