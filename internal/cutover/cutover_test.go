@@ -36,7 +36,9 @@ func labOptions(version string) lab.Options {
 	return lab.Options{
 		Version:             version,
 		OffsetFlushInterval: 5 * time.Second,
-		Source:              lab.Properties{"log.cleaner.backoff.ms": "200"},
+		// On a machine that stalls, the only broker would lose its leaderships for a moment.
+		Source: lab.Properties{"broker.session.timeout.ms": "60000", "log.cleaner.backoff.ms": "200"},
+		Target: lab.Properties{"broker.session.timeout.ms": "60000"},
 		Worker: lab.Properties{
 			"offset.flush.timeout.ms": "3000", "task.shutdown.graceful.timeout.ms": "5000",
 			// So long a worker that was killed stays a member, and the one that comes after it waits.
