@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/connectrest"
@@ -43,7 +44,8 @@ func (e *blockedError) Unwrap() error { return e.err }
 // hintedError is an error after which one command is the right one.
 type hintedError struct {
 	err  error
-	next []string
+	next []string // its arguments
+	when string   // what to do before, or what it does; empty when nothing
 }
 
 func (e *hintedError) Error() string { return e.err.Error() }
@@ -81,7 +83,7 @@ func (a *app) hint(command string, err error) string {
 	var refused *flinkmm2.RefusedError
 	switch {
 	case errors.As(err, &hinted):
-		return a.command(hinted.next...)
+		return a.command(hinted.next...) + hinted.when
 	case errors.As(err, &usage) && usage.inFile:
 		return a.command(command) + ", once the file is mended; migration.sample.yaml says what each field means"
 	case errors.As(err, &usage):
@@ -151,6 +153,8 @@ func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
 	switch {
 	case errors.Is(e, flinkmm2.ErrNotKnown):
 		return a.command(command) + ", once that can be read"
+	case isHandBack(e.Findings):
+		return "runbook explain " + e.Findings[0].Check
 	case e.Act == "commit-boundary":
 		return a.command("rollback") + ", which finds the boundary anew; then commit that one"
 	case has["journal/started"]:
@@ -189,9 +193,12 @@ func (a *app) command(args ...string) string {
 	return strings.Join(parts, " ")
 }
 
-// quoted quotes what a shell would take apart.
+// quoted quotes whatever some shell might take apart or replace.
 func quoted(arg string) string {
-	if arg != "" && !strings.ContainsAny(arg, " \t\n'\"\\$&|;<>()*?[]#~`!") {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./:,@%+", r)
+	}
+	if arg != "" && !strings.ContainsFunc(arg, func(r rune) bool { return !plain(r) }) {
 		return arg
 	}
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"

@@ -36,11 +36,11 @@ func (h *handBack) flags(cmd *cobra.Command) {
 
 // check refuses what says nothing without a group, or names none.
 func (h *handBack) check() error {
-	if h.group != "" {
-		return nil
-	}
 	if h.cmd.Flags().Changed("commit-group") {
-		return usagef("--commit-group: which group? the name is empty")
+		if err := flinkmm2.CheckGroup(h.group); err != nil {
+			return usagef("--commit-group: %w", err)
+		}
+		return nil
 	}
 	for _, name := range []string{"flink-stopped", "reason", "by"} {
 		if h.cmd.Flags().Changed(name) {
@@ -79,7 +79,7 @@ func (m *migration) acceptedBack() []offsetmap.Acceptance {
 func (a *app) handBack(ctx context.Context, s *session, plan *offsetmap.Plan, to handBack) error {
 	request := to.request(s)
 	if err := request.Check(); err != nil {
-		return &hintedError{fmt.Errorf("rollback refused, nothing was changed: %w", err), to.asked()}
+		return &hintedError{err: fmt.Errorf("rollback refused, nothing was changed: %w", err), next: to.asked()}
 	}
 	boundary, err := a.boundaryOf(ctx, s, plan)
 	if err != nil {
@@ -90,8 +90,14 @@ func (a *app) handBack(ctx context.Context, s *session, plan *offsetmap.Plan, to
 	}
 	committed, err := s.steps.CommitBoundary(ctx, plan, boundary, request)
 	switch {
-	case errors.Is(err, flinkmm2.ErrOutcomeUnknown):
-		return &hintedError{err, to.args()} // it reads back first, and sends what is missing
+	case errors.Is(err, flinkmm2.ErrOutcomeUnknown), errors.Is(err, flinkmm2.ErrNotJournaled): // it reads back first, and sends what is missing
+		return &hintedError{err: err, next: to.args()}
+	case errors.Is(err, flinkmm2.ErrPartlyCommitted):
+		return &hintedError{err: err, next: to.args(), when: ", once the brokers take the rest; do not start Flink before"}
+	case errors.Is(err, flinkmm2.ErrOvertaken):
+		return &hintedError{err: err, next: to.args(), when: ", once you know who acts there: " + filepath.Join(s.dir, journalFile) + " says it"}
+	case errors.Is(err, flinkmm2.ErrNotKnown):
+		return &hintedError{err: err, next: to.args(), when: ", once that can be read"}
 	case err != nil:
 		return err
 	}
@@ -103,13 +109,18 @@ func (a *app) handBack(ctx context.Context, s *session, plan *offsetmap.Plan, to
 // nothing had been started.
 func (a *app) boundaryOf(ctx context.Context, s *session, plan *offsetmap.Plan) (*flinkmm2.Boundary, error) {
 	path := filepath.Join(s.dir, boundaryFile)
+	if _, err := boundaryBefore(path, plan); err != nil {
+		return nil, err
+	}
 	written, err := flinkmm2.ReadBoundary(path)
 	switch {
 	case err == nil && written.Plan == plan.Digest:
 		a.note("taken: %s", path)
 		return written, nil
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, err
+	case err == nil:
+		a.note("not taken: %s, which is of plan %s", path, written.Plan)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, &hintedError{err: fmt.Errorf("nothing was changed: %w", err), next: []string{"rollback"}, when: ", which writes the boundary anew; then commit that one"}
 	}
 	quiet := *a // one document to stdout: the one of the commit
 	quiet.out = io.Discard

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -35,10 +37,13 @@ Where nothing had been started there is no C' to commit: the rollback is done,
 and the exit status is 3, so that nobody starts Flink from its group then.
 
 It writes to Connect, to state.dir/journal.jsonl and, after a start, to
-state.dir/boundary.json; with --commit-group to the group, all partitions or
-none, and reads them back. It never starts Flink, and never resumes the
-connector. The plan can then be neither applied nor started again. Acceptances of
-checks that begin with rollback/ are its own; those of the plan say nothing here.`,
+state.dir/boundary.json, beside which the boundary of another plan is kept. With
+--commit-group it writes to the group, all partitions in one request, and reads
+them back; brokers may take only some of them, and then it fails and says so:
+start Flink only after a run that has committed all. It never starts Flink, and
+never resumes the connector. The plan can then be neither applied nor started
+again. Acceptances of checks that begin with rollback/ are its own; those of the
+plan say nothing here.`,
 		"start Flink as it says; or runbook -f migration.yaml plan --replace, to go forward again",
 		func(ctx context.Context) error {
 			if err := to.check(); err != nil {
@@ -69,12 +74,23 @@ func (a *app) noWayBack(err error) error {
 
 // rollback goes back and writes the boundary, if there is one.
 func (a *app) rollback(ctx context.Context, s *session, plan *offsetmap.Plan) (*flinkmm2.RolledBack, error) {
+	path := filepath.Join(s.dir, boundaryFile)
+	before, err := boundaryBefore(path, plan)
+	if err != nil {
+		return nil, err
+	}
 	back, err := s.steps.Rollback(ctx, plan, flinkmm2.RollbackOptions{Acceptances: s.acceptedBack()})
 	if err != nil {
 		return nil, err
 	}
 	if back.Boundary != nil {
-		path := filepath.Join(s.dir, boundaryFile)
+		if before != nil {
+			name := filepath.Join(s.dir, "boundary-"+short(before)+".json")
+			if err := flinkmm2.WriteFile(name, before); err != nil {
+				return nil, err
+			}
+			a.note("the boundary before is not of this plan, and kept as %s", name)
+		}
 		document, err := back.Boundary.Encode()
 		if err != nil {
 			return nil, err
@@ -85,6 +101,25 @@ func (a *app) rollback(ctx context.Context, s *session, plan *offsetmap.Plan) (*
 		a.note("written: %s", path)
 	}
 	return back, a.printValue(back, func(w io.Writer) { a.rollbackTable(w, s, plan, back) })
+}
+
+// boundaryBefore returns what lies where the boundary will, unless it is one of
+// the plan, which a later one replaces.
+func boundaryBefore(path string, plan *offsetmap.Plan) ([]byte, error) {
+	if is, err := os.Stat(path); err == nil && is.IsDir() {
+		return nil, &hintedError{err: fmt.Errorf("nothing was changed: %s is a folder, and the boundary is a file of that name", path), next: []string{"rollback"}, when: ", once the folder is moved away; it writes the boundary anew"}
+	}
+	before, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(before) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if written, err := flinkmm2.ReadBoundary(path); err == nil && written.Plan == plan.Digest {
+		return nil, nil
+	}
+	return before, nil
 }
 
 func (a *app) rollbackTable(w io.Writer, s *session, plan *offsetmap.Plan, back *flinkmm2.RolledBack) {

@@ -278,6 +278,7 @@ func runbookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.Env = append(bucketEnv(ts), "PATH="+ts.Getenv("PATH"), "HOME="+cmd.Dir, "GORACE=atexit_sleep_ms=0") // it waits a second at each exit otherwise
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
+	before := stateFiles(cmd.Dir)
 	err = cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -291,7 +292,7 @@ func runbookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprint(ts.Stdout(), settled(ts, out.String()))
 	fmt.Fprint(ts.Stderr(), settled(ts, errs.String()))
 	ts.Logf("[exit status %d]", status)
-	ts.Check(followSchemas(cmd.Dir))
+	ts.Check(followSchemas(cmd.Dir, before))
 	switch {
 	case either:
 	case neg && status == 0:

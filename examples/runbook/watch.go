@@ -41,7 +41,7 @@ be run as often as you like.`,
 				case isRefused(err) || !errors.Is(err, flinkmm2.ErrNotProven):
 					return err
 				default: // the journal knows of no start
-					return &hintedError{err, []string{"start", "--digest", plan.Digest}}
+					return &hintedError{err: err, next: []string{"start", "--digest", plan.Digest}}
 				}
 				return a.proven(filepath.Join(s.dir, proofFile), proof, err)
 			})

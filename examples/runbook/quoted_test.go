@@ -1,0 +1,28 @@
+package main
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// What is printed for a person to paste must reach the program as it was.
+func TestAShellLeavesAPrintedArgumentAsItIs(t *testing.T) {
+	t.Parallel()
+	for _, plain := range []string{"copy-orders", "./a/b_c.yaml", "sha256:0f", "Kopie-Müller"} {
+		if got := quoted(plain); got != plain {
+			t.Errorf("%q is quoted: %s", plain, got)
+		}
+	}
+	for _, arg := range []string{"", " ", "g{a,b}", "r{1..3}", "a b", "it's", "$HOME", "~", "a=b", "^x", "!x", "*", "`id`", "a;b", "#x", "a\\b", "a\nb", "\"", "=ls"} {
+		for _, shell := range []string{"sh", "bash"} {
+			if _, err := exec.LookPath(shell); err != nil {
+				t.Logf("no %s here", shell)
+				continue
+			}
+			got, err := exec.CommandContext(t.Context(), shell, "-c", "printf %s "+quoted(arg)).Output()
+			if err != nil || string(got) != arg {
+				t.Errorf("%s makes %q of %s, want %q: %v", shell, got, quoted(arg), arg, err)
+			}
+		}
+	}
+}
