@@ -32,6 +32,8 @@ func TestSchemasListTheConstants(t *testing.T) {
 		node schematest.Object
 		want []string
 	}{
+		"kind of snapshot": {positions.Def("snapshotKind"), texts(
+			flinkstate.KindUnknown, flinkstate.KindCheckpoint, flinkstate.KindSavepoint, flinkstate.KindStopWithSavepoint, flinkstate.KindStopWithDrain)},
 		"kind of source": {member(positions.Def("source"), "kind"), texts(flinkstate.KafkaSource, flinkstate.DynamicKafkaSource, flinkstate.FlinkKafkaConsumer)},
 		"discovery": {member(positions.Def("source"), "discovery"), texts(
 			flinkstate.DiscoveryUnknown, flinkstate.DiscoveryFinished, flinkstate.DiscoveryUnfinished)},
