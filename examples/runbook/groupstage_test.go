@@ -53,9 +53,10 @@ func joinCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // lostCommand loses answers. Of a group: the next commit is done, its answer
 // says that it took too long, and what the group holds cannot be read then. Of
-// the worker: the same with the next PATCH of offsets.
+// the worker: the same with the next PATCH of offsets. Of a partition: the brokers
+// take no commit of it.
 func lostCommand(ts *testscript.TestScript, neg bool, args []string) {
-	usage(ts, neg, len(args) == 1 || len(args) == 2 && args[0] == "group", "lost group GROUP | lost offsets | lost nothing")
+	usage(ts, neg, len(args) == 1 || len(args) == 2 && (args[0] == "group" || args[0] == "partition"), "lost group GROUP | lost partition TOPIC-PARTITION | lost offsets | lost nothing")
 	s := stageOf(ts)
 	switch args[0] {
 	case "group":
@@ -70,6 +71,11 @@ func lostCommand(ts *testscript.TestScript, neg bool, args []string) {
 				When: func(kmsg.Request) bool { return committed.Load() },
 			},
 		).Remove)
+	case "partition":
+		topic, p := partition(ts, args[1])
+		s.lost = append(s.lost, s.source.Fault(kfake.Fault{
+			Keys: []kmsg.Key{kmsg.OffsetCommit}, Topic: topic, Partitions: []int32{p}, Count: -1, Err: kerr.TopicAuthorizationFailed,
+		}).Remove)
 	case "offsets":
 		s.blind.Store(true)
 		s.lost = append(s.lost, func() { s.blind.Store(false) })
