@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"runtime/debug"
 	"strings"
@@ -17,14 +17,27 @@ func (a *app) versionCommand() *cobra.Command {
 		"version prints what this program was built from. Plans name it.", "",
 		func(context.Context) error {
 			v := struct {
-				Name    string `json:"name"`
-				Version string `json:"version"`
-				Go      string `json:"go"`
-			}{"runbook", version(), ""}
+				Name     string `json:"name"`
+				Version  string `json:"version"`
+				Revision string `json:"revision"` // of the checkout that it was built from; empty where the build did not see it
+				Modified bool   `json:"modified"` // the checkout had changes that were not committed
+				Go       string `json:"go"`
+			}{Name: "runbook", Version: version()}
 			if info, ok := debug.ReadBuildInfo(); ok {
-				v.Go = info.GoVersion
+				v.Revision, v.Modified, v.Go = setting(info, "vcs.revision"), setting(info, "vcs.modified") == "true", info.GoVersion
 			}
-			return a.printValue(v, func(w io.Writer) { fmt.Fprintf(w, "%s %s (%s)\n", v.Name, v.Version, v.Go) })
+			return a.printValue(v, func(w io.Writer) {
+				line(w, "runbook", v.Version)
+				switch {
+				case v.Revision == "":
+					line(w, "revision", "not known: go run and -buildvcs=false leave it out")
+				case v.Modified:
+					line(w, "revision", v.Revision+", with changes")
+				default:
+					line(w, "revision", v.Revision)
+				}
+				line(w, "go", v.Go)
+			})
 		})
 }
 
@@ -37,12 +50,17 @@ func version() string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
 	}
+	return cmp.Or(setting(info, "vcs.revision"), "devel")
+}
+
+// setting is what the build says of a key, empty where it says nothing.
+func setting(info *debug.BuildInfo, key string) string {
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
+		if s.Key == key {
 			return s.Value
 		}
 	}
-	return "devel"
+	return ""
 }
 
 // checkText is a check as explain shows it.

@@ -93,7 +93,7 @@ func (m *migration) checkConnect(p *problems) {
 		return
 	}
 	var err error
-	m.flushTimeout, err = time.ParseDuration(m.Connect.FlushTimeout)
+	m.flushTimeout, err = time.ParseDuration(string(m.Connect.FlushTimeout))
 	if err != nil || m.flushTimeout <= 0 {
 		p.add("connect.flushTimeout", "%q is not a duration such as 30s", m.Connect.FlushTimeout)
 	}

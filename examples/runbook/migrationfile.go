@@ -37,8 +37,14 @@ type connectSection struct {
 	URLs []string `json:"urls"`
 	// FlushTimeout is the worker's offset.flush.timeout.ms, which its REST API
 	// does not show.
-	FlushTimeout string `json:"flushTimeout"`
+	FlushTimeout durationText `json:"flushTimeout"`
 }
+
+// durationText is a duration as Go writes it: a number without a unit would be
+// taken for whatever its reader is used to.
+type durationText string
+
+func (durationText) want() string { return "a duration such as 30s" }
 
 type connectorSection struct {
 	Name   string            `json:"name"`

@@ -42,8 +42,8 @@ warnings say what a plan would block on.`,
 	cmd.Example = `  runbook offsets --savepoint /savepoints/savepoint-1b4098-816b420504c2
   runbook offsets --savepoint ./chk-7 --path-map s3://bucket/shared=./shared -o json
   runbook offsets --savepoint s3://bucket/flink/savepoint-1b4098-816b420504c2
-  runbook offsets --group orders-copy --bootstrap kafka-1:9092
-  runbook offsets --savepoint ./savepoint-1b4098 --group orders-copy --bootstrap kafka-1:9092
+  runbook offsets --group copy-orders --bootstrap kafka-1:9092
+  runbook offsets --savepoint ./savepoint-1b4098 --group copy-orders --bootstrap kafka-1:9092
   runbook -f migration.yaml offsets`
 	f := cmd.Flags()
 	f.StringVar(&o.savepoint, "savepoint", "", "where a savepoint or retained checkpoint lies: a folder, s3://, gs:// or webhdfs://")

@@ -84,6 +84,7 @@ func TestEveryProblemNamesFileAndField(t *testing.T) {
 		"no brokers":                      {source, "", "source.bootstrap: missing"},
 		"worker without a scheme":         {`urls: ["http://connect-1:8083"]`, `urls: ["connect-1:8083"]`, "connect.urls[0]: "},
 		"flush timeout without a unit":    {"flushTimeout: 30s", `flushTimeout: "30"`, `connect.flushTimeout: "30" is not a duration`},
+		"flush timeout as a number":       {"flushTimeout: 30s", "flushTimeout: 30", "connect.flushTimeout: want a duration such as 30s, found a number"},
 		"name of a connector":             {"name: flink-to-mm2", "name: flink/to/mm2", "connector.name: "},
 		"two configs":                     {"  config:\n", "  file: connector.json\n  config:\n", "connector.file: connector.config is there too"},
 		"config file that is not there":   {"connector:\n  name: flink-to-mm2", "connector:\n  file: none.json\n  name: flink-to-mm2", "connector.file: "},

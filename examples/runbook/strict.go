@@ -101,6 +101,10 @@ func decodeScalar(path string, raw json.RawMessage, v reflect.Value, found *[]er
 	if err := json.Unmarshal(raw, v.Addr().Interface()); err == nil && !bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
 		return
 	}
+	if w, ok := reflect.TypeAssert[interface{ want() string }](v); ok {
+		*found = append(*found, fmt.Errorf("%s: want %s, found %s", path, w.want(), kindOf(raw)))
+		return
+	}
 	problem := fmt.Errorf("%s: want %s, found %s", path, kindName(v.Kind()), kindOf(raw))
 	if v.Kind() == reflect.String && !bytes.ContainsAny(raw[:1], `{["n`) {
 		// YAML reads yes as true and 010 as 8, so the text that was meant is gone.
