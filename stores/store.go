@@ -297,7 +297,7 @@ func ReadSavepoint(ctx context.Context, at string, pathMap map[string]string, op
 	}
 	snap, err := flinkstate.Read(s, s.Dir(), append(o.read, flinkstate.WithPathMap(mapped))...)
 	if err != nil {
-		return nil, err
+		return nil, &shownError{err, s.mounts}
 	}
 	snap.Location = s.Location(path.Clean(snap.Location))
 	return snap, nil
@@ -312,3 +312,20 @@ func allLocal(at string, pathMap map[string]string) bool {
 	l, err := parseLocation(at)
 	return err == nil && l.isLocal()
 }
+
+// shownError shows the locations in the text of an error as a person writes them:
+// a path in the tree has one slash after the scheme.
+type shownError struct {
+	err    error
+	mounts []mount
+}
+
+func (e *shownError) Error() string {
+	text := e.err.Error()
+	for _, m := range e.mounts {
+		text = strings.ReplaceAll(text, m.prefix, uri(m.prefix))
+	}
+	return text
+}
+
+func (e *shownError) Unwrap() error { return e.err }
