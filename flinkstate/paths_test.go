@@ -96,14 +96,13 @@ func TestReadTakesTheFolderOrTheFile(t *testing.T) {
 }
 
 func TestFolderWithoutMetadataIsListed(t *testing.T) {
-	fsys := fstest.MapFS{"job/chk-7/_metadata": {}, "job/shared/x": {}, "job/notes.txt": {}}
-	_, err := flinkstate.Read(fsys, "job")
-	if !errors.Is(err, flinkstate.ErrNoMetadata) {
-		t.Fatalf("got %v, want an ErrNoMetadata", err)
-	}
-	for _, want := range []string{"job/_metadata", "chk-7/", "shared/", "notes.txt"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error does not name %s: %v", want, err)
+	for want, fsys := range map[string]fstest.MapFS{
+		"job/_metadata does not exist; in the folder there is notes.txt, shared/":           {"job/shared/x": {}, "job/notes.txt": {}},
+		"job/_metadata does not exist; in the folder there is one in chk-10/, savepoint-1/": {"job/chk-10/_metadata": {}, "job/chk-9/x": {}, "job/shared/x": {}, "job/notes.txt": {}, "job/savepoint-1/_metadata": {}},
+	} {
+		_, err := flinkstate.Read(fsys, "job")
+		if !errors.Is(err, flinkstate.ErrNoMetadata) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("got %v, want an ErrNoMetadata that ends with %q", err, want)
 		}
 	}
 

@@ -167,20 +167,45 @@ func (s *store) noMetadata(f file, err error) error {
 	if err != nil {
 		return fmt.Errorf("%w: %s: the folder cannot be listed: %w", ErrNoMetadata, s.full(f.path), err)
 	}
-	const most = 20
+	if hold := s.foldersWithMetadata(entries); len(hold) > 0 {
+		return fmt.Errorf("%w: %s does not exist; in the folder there is one in %s", ErrNoMetadata, s.full(f.path), strings.Join(hold, ", "))
+	}
 	var names []string
-	for _, e := range entries[:min(len(entries), most)] {
+	for _, e := range entries[:min(len(entries), mostListed)] {
 		name := e.Name()
 		if e.IsDir() {
 			name += "/"
 		}
 		names = append(names, name)
 	}
-	if len(entries) > most {
-		names = append(names, fmt.Sprintf("and %d more", len(entries)-most))
+	if len(entries) > mostListed {
+		names = append(names, fmt.Sprintf("and %d more", len(entries)-mostListed))
 	}
 	if len(names) == 0 {
 		names = []string{"nothing"}
 	}
 	return fmt.Errorf("%w: %s does not exist; in the folder there is %s", ErrNoMetadata, s.full(f.path), strings.Join(names, ", "))
+}
+
+// mostListed bounds what an error lists of a folder, and what it looks into: of a
+// bucket each look is a request.
+const mostListed = 20
+
+// foldersWithMetadata are the folders among the entries that are a savepoint or
+// checkpoint: the one that is meant is most often among them.
+func (s *store) foldersWithMetadata(entries []fs.DirEntry) []string {
+	var hold []string
+	looked := 0
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		if looked++; looked > mostListed {
+			break
+		}
+		if _, err := fs.Stat(s.home.fsys, path.Join(s.home.dir, e.Name(), metadataName)); err == nil {
+			hold = append(hold, e.Name()+"/")
+		}
+	}
+	return hold
 }
