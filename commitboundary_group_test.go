@@ -189,7 +189,10 @@ func TestWhoeverCommitsBetweenTwoLooksIsSeen(t *testing.T) {
 	t.Parallel()
 	w := rolledBack(t)
 	w.commit(oldGroup, 18, 32)
-	w.whenIdle = func() { w.commit(oldGroup, 50) } // at C', so that only the move tells
+	// At C', where an earlier commit that was cut short may have put it, so that only
+	// the move tells.
+	w.writeJournal(flinkmm2.Entry{Act: "commit-boundary", Phase: flinkmm2.PhaseBegin, Plan: w.plan.Digest, Group: oldGroup})
+	w.whenIdle = func() { w.commit(oldGroup, 50) }
 	_, err := w.hand(oldGroup)
 	w.refused(err, flinkmm2.ExitBlocked, "rollback/group-active")
 	if held, _ := w.holds(oldGroup); held != "50/32/-" {
