@@ -20,7 +20,7 @@ func CheckGroup(name string) error {
 	if name == "" {
 		return errors.New("no consumer group was named")
 	}
-	problem := ""
+	var problem string
 	switch {
 	case len(name) > maxGroupName:
 		problem = fmt.Sprintf("is longer than %d bytes", maxGroupName)
