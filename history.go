@@ -34,8 +34,9 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 	var others rivals
 	begun := 0 // resumes that the journal does not see the end of
 	created, used := false, false
-	handed := "" // the plan whose boundary Flink had before this one was made from a savepoint that is older
-	for i, e := range entries {
+	handed := "" // the plan whose boundary Flink has, and whose savepoint is not older than this one's
+	savepoint := ""
+	for _, e := range entries {
 		if e.Connector != m.cfg.Connector {
 			continue
 		}
@@ -56,10 +57,7 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 		switch e.Act {
 		case actPlan:
 			h.Planned = true
-			others, handed = rivals{}, "" // what was done before this plan was made is no news to it
-			if h := lastHandBack(entries[:i]); h.forbids(e.Savepoint) {
-				handed = h.plan // committed while the plan was made
-			}
+			others, savepoint = rivals{}, e.Savepoint // what was done before this plan was made is no news to it
 		case actWrite:
 			h.Written = true
 		case actRestore:
@@ -83,6 +81,11 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 		case actRollback:
 			h.RolledBack, h.RollbackDone = true, e.Phase == PhaseDone
 		}
+	}
+	// Of every connector, and also while the plan was made: what Flink reads from
+	// its group may be what this plan is about.
+	if last := lastHandBack(entries); h.Planned && last.plan != digest && last.forbids(savepoint) {
+		handed = last.plan
 	}
 	h.Created = created && !used
 	h.Resumed = h.Resumed || begun > 0
