@@ -84,14 +84,15 @@ type MissingFilesError struct {
 
 // MissingFile is one state file that is not there.
 type MissingFile struct {
-	// Name is what the state calls the file: a relative path or a URI.
+	// Name is what the state calls the file: a relative path or a URI, user-info
+	// replaced by offsetmap.SecretMark.
 	Name string
 	// Path is where it was looked for. Empty for a URI that no entry of the
 	// path map fits.
 	Path string
 	// OperatorID is one operator that needs it.
 	OperatorID string
-	// From and To are a path map entry that would find a file of the same name
+	// From and To are a path map entry, good as it stands, that would find a file of the same name
 	// which lies near the metadata. Empty when there is none. Whether it is the
 	// right file is for a person to say.
 	From, To string

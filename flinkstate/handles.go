@@ -52,7 +52,7 @@ type stream struct {
 	kind   int8
 	inline []byte // streamBytes
 	at     int64  // byte of the metadata file at which inline, or the handle, starts
-	path   string // URI, or relative to the metadata
+	path   string // URI without user-info, or relative to the metadata
 	start  int64  // streamSegment: where it starts in the file
 	size   int64
 }
@@ -87,9 +87,9 @@ func (p *metadataParser) streamHandle(what string, depth int) stream {
 		s.inline = p.take(n, what)
 	case streamFile:
 		s.size = p.i64(what)
-		s.path = p.utf(what)
+		s.path = withoutUser(p.utf(what))
 	case streamRelative:
-		s.path = p.utf(what)
+		s.path = withoutUser(p.utf(what))
 		s.size = p.i64(what)
 	case streamKeyGroups:
 		if depth == maxDepth {
@@ -103,7 +103,7 @@ func (p *metadataParser) streamHandle(what string, depth int) stream {
 		s.start = p.i64(what)
 		s.size = p.i64(what)
 		p.i32(what) // scope
-		s.path = p.utf(what)
+		s.path = withoutUser(p.utf(what))
 		p.raw(what) // logical id
 	default:
 		p.unsupported(at, what, "stream handle type %d", s.kind)

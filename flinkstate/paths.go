@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 // place is a folder that files are read from.
@@ -60,11 +62,12 @@ type mapping struct {
 func newMappings(m map[string]string, open func(target string) (place, error)) ([]mapping, error) {
 	var ms []mapping
 	for _, from := range slices.Sorted(maps.Keys(m)) {
+		from, target := withoutUser(from), m[from]
 		prefix := strings.TrimRight(canonicalURI(from), "/")
 		if prefix == "" || !isAbsolute(prefix+"/") {
 			return nil, fmt.Errorf("path map: %q is neither a URI nor an absolute path", from)
 		}
-		to, err := open(m[from])
+		to, err := open(target)
 		if err != nil {
 			return nil, fmt.Errorf("path map: target of %q: %w", from, err)
 		}
@@ -101,6 +104,11 @@ func canonicalURI(s string) string {
 		return s
 	}
 }
+
+// withoutUser puts a mark where a URI has user and password: s3n: URIs hold the
+// keys of the bucket there. Names of state files and prefixes of a path map are
+// compared in this form and have no other here, so that none can be shown.
+func withoutUser(uri string) string { return offsetmap.RedactSetting("location", uri) }
 
 // isAbsolute reports whether s is a URI with a scheme, or an absolute path.
 func isAbsolute(s string) bool { return strings.HasPrefix(s, "/") || scheme(s) != "" }

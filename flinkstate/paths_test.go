@@ -2,8 +2,10 @@ package flinkstate_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -163,6 +165,62 @@ func TestPathMap(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// s3n: URIs hold the keys of the bucket. Neither the list of files nor any error
+// shows them, and an entry offered without them is taken.
+func TestUserInfoOfStateFilesIsNotShown(t *testing.T) {
+	const uri, shown = "s3n://AKIDKEY:sesame@b/a/x", "s3n://<secret>@b/a/x"
+	hides := func(t *testing.T, what any) {
+		t.Helper()
+		if text := fmt.Sprintf("%v %+v %#v", what, what, what); strings.Contains(text, "sesame") || strings.Contains(text, "AKIDKEY") {
+			t.Errorf("the keys are in %s", text)
+		}
+	}
+	for name, stream := range map[string]func(uri string, n int) []byte{
+		"file":    absolute,
+		"segment": func(uri string, n int) []byte { return segment(uri, 0, n) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := func(uri string) func(int) []byte { return func(n int) []byte { return stream(uri, n) } }
+			_, err := flinkstate.Read(withStateAt(t, "sp/x", at(uri)), "sp")
+			hides(t, err)
+			gone := missingFiles(t, err)
+			hides(t, *gone)
+			if f := gone.Files[0]; f.Name != shown || f.From != "s3n://<secret>@b/a" || f.To != "sp" {
+				t.Fatalf("got %+v", f)
+			}
+			for _, from := range []string{"s3n://AKIDKEY:sesame@b/a", gone.Files[0].From} {
+				snap, err := flinkstate.Read(withStateAt(t, "sp/x", at(uri)), "sp", flinkstate.WithPathMap(map[string]string{from: "sp"}))
+				if err != nil {
+					t.Fatalf("%s: %v", from, err)
+				}
+				hides(t, snap.Files)
+				if !slices.ContainsFunc(snap.Files, func(f flinkstate.File) bool { return f.Name == shown }) {
+					t.Errorf("%s: files %v", from, snap.Files)
+				}
+			}
+			mapped := flinkstate.WithPathMap(map[string]string{"s3n://AKIDKEY:sesame@b/a": "sp"})
+			_, err = flinkstate.Read(withStateAt(t, "sp/x", at(uri+"/../../y")), "sp", mapped)
+			if hides(t, err); !errors.Is(err, flinkstate.ErrCorrupt) {
+				t.Errorf("out of the folder: %v", err)
+			}
+			if _, err = flinkstate.Read(withStateAt(t, "sp/x", func(int) []byte { return stream(uri, -1) }), "sp", mapped); !errors.Is(err, flinkstate.ErrCorrupt) {
+				t.Errorf("negative size: %v", err)
+			}
+			hides(t, err)
+		})
+	}
+	_, err := flinkstate.Read(withStateAt(t, "x", func(n int) []byte { return relative(uri, n) }), "sp")
+	if hides(t, err); !errors.Is(err, flinkstate.ErrCorrupt) {
+		t.Errorf("relative: %v", err)
+	}
+	for _, to := range []string{"/out", "../out"} {
+		_, err := flinkstate.Read(withStateAt(t, "x", func(n int) []byte { return absolute(uri, n) }), "sp", flinkstate.WithPathMap(map[string]string{"s3n://AKIDKEY:sesame@b": to}))
+		if hides(t, err); err == nil {
+			t.Errorf("the target %s is taken", to)
+		}
 	}
 }
 

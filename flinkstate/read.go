@@ -29,6 +29,7 @@ type options struct {
 // URI: a prefix of such URIs, and the folder that stands for it. For Read the
 // folder is one inside the fs.FS, for ReadDir a local one. The longest prefix
 // that ends at a path segment wins; file:/a, file:///a and /a are one place.
+// User-info in a URI is compared as present, whatever it is.
 //
 // By default, a file that the state names by absolute URI is an
 // ErrMissingFiles: savepoints since Flink 1.11 have none, checkpoints with

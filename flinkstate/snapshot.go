@@ -205,8 +205,9 @@ type InFlight struct {
 // File is one file that was opened and read to its end.
 type File struct {
 	// Name is what the state calls the file: a path relative to the metadata,
-	// or an absolute URI. It does not change when a savepoint is moved. The
-	// metadata file has its own name, _metadata as Flink writes it.
+	// or an absolute URI, user-info replaced by offsetmap.SecretMark. It does not
+	// change when a savepoint is moved. The metadata file has its own name,
+	// _metadata as Flink writes it.
 	Name string `json:"name"`
 	// Size is in bytes.
 	Size int64 `json:"size"`
