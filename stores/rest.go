@@ -47,7 +47,12 @@ func (r rest) get(ctx context.Context, u *url.URL, header http.Header) (*http.Re
 	req.Header.Set("User-Agent", "flinkmm2-stores")
 	sender := &retryablehttp.Client{
 		HTTPClient: r.http, RetryMax: restAttempts - 1,
-		CheckRetry: retryablehttp.DefaultRetryPolicy,
+		CheckRetry: func(ctx context.Context, resp *http.Response, err error) (bool, error) {
+			if errors.Is(err, errRedirect) { // it will lead there again
+				return false, err
+			}
+			return retryablehttp.DefaultRetryPolicy(ctx, resp, err)
+		},
 		Backoff: func(_, _ time.Duration, attempt int, _ *http.Response) time.Duration {
 			return 200 * time.Millisecond << attempt
 		},
@@ -127,7 +132,26 @@ func (r rest) content(ctx context.Context, u *url.URL, header http.Header, offse
 		_ = resp.Body.Close()
 		return nil, fmt.Errorf("GET %s://%s%s: status %d where %d was due: the server does not know ranges", u.Scheme, u.Host, u.Path, resp.StatusCode, want)
 	}
+	if want == http.StatusPartialContent {
+		if err := checkRange(resp.Header, offset, length); err != nil {
+			_ = resp.Body.Close()
+			return nil, fmt.Errorf("GET %s://%s%s: %w", u.Scheme, u.Host, u.Path, err)
+		}
+	}
 	return resp, nil
+}
+
+// checkRange makes sure that an answer is the range that was asked for, to the
+// end when length is negative: bytes from elsewhere would be spliced in unseen.
+func checkRange(header http.Header, offset, length int64) error {
+	want := fmt.Sprintf("bytes %d-", offset)
+	if length > 0 {
+		want += fmt.Sprintf("%d/", offset+length-1)
+	}
+	if got := header.Get("Content-Range"); !strings.HasPrefix(got, want) {
+		return fmt.Errorf("the answer has the Content-Range %q where %q was due: the server does not know ranges", oneLine([]byte(got)), want)
+	}
+	return nil
 }
 
 // withoutURL drops what net/http puts around an error: the URL with its query.
@@ -145,6 +169,25 @@ func oneLine(b []byte) string {
 		s = strings.ToValidUTF8(s[:300], "") + " [cut]"
 	}
 	return s
+}
+
+// errRedirect says that a redirect is not followed.
+var errRedirect = errors.New("the redirect is not followed")
+
+// guardRedirect follows a redirect, but not out of TLS. net/http keeps credentials
+// for another port and for hosts of a subdomain, and its Referer has the query.
+func guardRedirect(req *http.Request, via []*http.Request) error {
+	from := via[len(via)-1].URL
+	switch {
+	case len(via) == 10:
+		return fmt.Errorf("%w: it is the 10th in a row", errRedirect)
+	case from.Scheme == "https" && req.URL.Scheme != "https":
+		return fmt.Errorf("%w: it leads from https to %s, at %s", errRedirect, req.URL.Scheme, req.URL.Host)
+	case req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme:
+		req.Header.Del("Authorization")
+		req.Header.Del("Referer")
+	}
+	return nil
 }
 
 // noRedirect hands a redirect back as it is.

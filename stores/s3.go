@@ -38,7 +38,7 @@ func newS3(o *options, bucket string) (objects, func(), error) {
 		return nil, nil, err
 	}
 	c, err := minio.New(u.Host, &minio.Options{
-		Creds: o.s3Credentials(), Secure: u.Scheme == "https", Transport: transport, MaxRetries: s3Attempts,
+		Creds: o.s3Credentials(transport), Secure: u.Scheme == "https", Transport: transport, MaxRetries: s3Attempts,
 		Region: cmp.Or(o.s3Region, o.getenv("AWS_REGION"), o.getenv("AWS_DEFAULT_REGION")),
 	})
 	if err != nil {
@@ -48,7 +48,7 @@ func newS3(o *options, bucket string) (objects, func(), error) {
 	return &s3Bucket{minio.Core{Client: c}, bucket}, closeIdle, nil
 }
 
-func (o *options) s3Credentials() *credentials.Credentials {
+func (o *options) s3Credentials(transport http.RoundTripper) *credentials.Credentials {
 	if o.s3Access != "" {
 		return credentials.NewStaticV4(o.s3Access, o.s3Secret, "")
 	}
@@ -58,7 +58,7 @@ func (o *options) s3Credentials() *credentials.Credentials {
 	return credentials.NewChainCredentials([]credentials.Provider{
 		&credentials.FileAWSCredentials{},
 		// Where there is no metadata service its address may swallow what is sent.
-		&credentials.IAM{Client: &http.Client{Timeout: 5 * time.Second}},
+		&credentials.IAM{Client: &http.Client{Timeout: 5 * time.Second, Transport: transport}},
 	})
 }
 
@@ -87,9 +87,15 @@ func (b *s3Bucket) open(ctx context.Context, o object, offset, length int64) (io
 	if err != nil {
 		return nil, err
 	}
-	body, info, _, err := b.core.GetObject(ctx, b.name, o.key, opts)
+	body, info, header, err := b.core.GetObject(ctx, b.name, o.key, opts)
 	if err != nil {
 		return nil, b.fail(err)
+	}
+	if offset > 0 || length > 0 {
+		if err := checkRange(header, offset, length); err != nil {
+			_ = body.Close()
+			return nil, err
+		}
 	}
 	// Not every store that speaks the protocol knows the condition.
 	if info.ETag != o.version {
@@ -135,7 +141,7 @@ func (b *s3Bucket) fail(err error) error {
 	if !ok {
 		return withoutURL(err)
 	}
-	text := fmt.Errorf("s3 says %s: %s", r.Code, r.Message)
+	text := fmt.Errorf("s3 says %s: %s", oneLine([]byte(r.Code)), oneLine([]byte(r.Message)))
 	switch {
 	case r.Code == "NoSuchBucket":
 		// Not an fs.ErrNotExist: it is not the file that is missing.

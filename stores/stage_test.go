@@ -260,6 +260,7 @@ func (h *hdfs) dataNode(w http.ResponseWriter, r *http.Request) {
 	from := min(number("offset", 0), len(content))
 	to := min(from+number("length", len(content)), len(content))
 	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.Itoa(to-from)) // as WebHdfsHandler.onOpen does
 	_, _ = w.Write(content[from:to])
 }
 

@@ -63,8 +63,11 @@ func newWebHDFS(o *options, l location) (objects, func(), error) {
 	}
 	return &webHDFS{
 		// The name node redirects a read to a data node by design, with what that
-		// needs in the query; net/http sends no credentials along to another host.
-		rest:  rest{http: &http.Client{Transport: transport}, explain: explainHDFS, secrets: func() []string { return secrets }},
+		// needs in the query.
+		rest: rest{
+			http:    &http.Client{Transport: transport, CheckRedirect: guardRedirect},
+			explain: explainHDFS, secrets: func() []string { return secrets },
+		},
 		bases: bases, query: q,
 	}, closeIdle, nil
 }
@@ -148,14 +151,39 @@ func (h *webHDFS) open(ctx context.Context, o object, offset, length int64) (bod
 	if length >= 0 {
 		q.Set("length", strconv.FormatInt(length, 10))
 	}
+	want := length
+	if length < 0 {
+		want = o.size - offset
+	}
 	err = h.try(o.key, "OPEN", q, func(u *url.URL, header http.Header) error {
+		// net/http drops the length of what it unpacks.
+		header.Set("Accept-Encoding", "identity")
 		resp, err := h.rest.get(ctx, u, header) //nolint:bodyclose // the caller closes what it reads
-		if err == nil {
-			body = resp.Body
+		if err != nil {
+			return err
 		}
-		return err
+		if err := checkLength(resp.ContentLength, offset, want); err != nil {
+			_ = resp.Body.Close()
+			return fmt.Errorf("GET %s://%s%s: %w", u.Scheme, u.Host, u.Path, err)
+		}
+		body = resp.Body
+		return nil
 	})
 	return body, err
+}
+
+// checkLength makes sure that an answer is the range that was asked for, which in
+// WebHDFS only its length can show. A data node says that (WebHdfsHandler.onOpen),
+// a gateway may not: then only what begins at the first byte is sure to be it.
+func checkLength(got, offset, want int64) error {
+	switch {
+	case got == want, got < 0 && offset == 0:
+		return nil
+	case got < 0:
+		return fmt.Errorf("the answer has no Content-Length: whether it begins at byte %d is not known", offset)
+	default:
+		return fmt.Errorf("the answer has %d bytes where %d were due: the server does not know ranges, or the file was replaced", got, want)
+	}
 }
 
 func (h *webHDFS) list(ctx context.Context, key string, limit int) (all []object, err error) {
