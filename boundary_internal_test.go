@@ -24,8 +24,11 @@ func (k *kept) Read(context.Context) ([]Entry, error)   { return *k, nil }
 func lines(acts ...string) *kept {
 	out := &kept{}
 	for i, a := range acts {
-		part := append(strings.Split(a, " "), "") // plan, act, phase, savepoint
-		*out = append(*out, Entry{At: time.Unix(int64(i), 0), Plan: part[0], Act: part[1], Phase: Phase(part[2]), Savepoint: part[3], Connector: "mm2", Group: "g"})
+		part := []string{3: "", 4: "mm2"} // plan, act, phase, savepoint, connector
+		copy(part, strings.Split(a, " "))
+		*out = append(*out, Entry{
+			At: time.Unix(int64(i), 0), Plan: part[0], Act: part[1], Phase: Phase(part[2]), Savepoint: part[3], Connector: part[4], Group: "g",
+		})
 	}
 	return out
 }
@@ -47,6 +50,8 @@ func TestTheJournalKnowsWhetherARollbackStands(t *testing.T) {
 		{name: "another was resumed", acts: []string{"a rollback done", "b resume begin"}},
 		{name: "another was resumed and is back", acts: []string{"a rollback done", "b resume begin", "b resume done", "b rollback begin", "b rollback done"}},
 		{name: "another was handed back before the plan", acts: []string{"b plan done s1", "b commit-boundary begin s1", "b commit-boundary done s1", "a plan done s2"}},
+		{name: "the savepoint was handed back by another connector", acts: []string{"b plan done s1 other", "a plan done s1", "b commit-boundary begin s1 other"}, handed: "b"},
+		{name: "another savepoint was handed back by another connector", acts: []string{"b plan done s1 other", "b commit-boundary begin s1 other", "a plan done s2"}},
 		{name: "another was handed back while the plan was made", acts: []string{"b plan done s1", "b commit-boundary begin s1", "b commit-boundary done s1", "a plan done s1"}, handed: "b"},
 		{name: "the plan is from a savepoint that was planned from before", acts: []string{"c plan done s0", "b plan done s1", "b commit-boundary begin s1", "a plan done s0"}, handed: "b"},
 		{name: "handing back failed while the plan was made", acts: []string{"b plan done s1", "b commit-boundary begin s1", "b commit-boundary failed s1", "a plan done s1"}},

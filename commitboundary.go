@@ -88,11 +88,13 @@ type CommittedOffset struct {
 //     target's ends move for longer than the worker's flush timeout;
 //   - it is attested how Flink ended, and nothing contradicts that: the group has
 //     no member, it stands where the plan saw it, or at C' where the journal has a
-//     commit of this plan to it, and does not move between two looks;
+//     commit of this plan to it, and does not move between two looks; nor has the
+//     old job's own group moved since the plan, where C' goes to another one;
 //   - the journal has no commit of this plan to another group, from which Flink may
 //     run.
 //
-// Evidence of a job that commits more seldom than that is for a person to find.
+// A job whose commits are further apart than the two looks shows nothing here: a
+// person must find it.
 //
 // What is missing or contradicts is an *offsetmap.BlockedError with every
 // finding; a world that has moved since the rollback is an ErrMoved, also where
@@ -130,28 +132,28 @@ func ofCommit(err error) error {
 }
 
 // mayCommit finds what can be known at once, before the wait until nothing
-// moves, and returns the first look at the group.
-func (m *Migration) mayCommit(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn) (groupLook, error) {
+// moves, and returns the first look at the groups.
+func (m *Migration) mayCommit(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn) (groupLooks, error) {
 	if err := CheckGroup(r.Group); err != nil {
-		return groupLook{}, err
+		return groupLooks{}, err
 	}
 	if b == nil {
-		return groupLook{}, errors.New("no boundary was given: a rollback before the start has none, and Flink restores its savepoint")
+		return groupLooks{}, errors.New("no boundary was given: a rollback before the start has none, and Flink restores its savepoint")
 	}
 	if err := plan.Check(); err != nil {
-		return groupLook{}, err
+		return groupLooks{}, err
 	}
 	if err := b.check(); err != nil {
-		return groupLook{}, fmt.Errorf("boundary: %w", err)
+		return groupLooks{}, fmt.Errorf("boundary: %w", err)
 	}
 	if err := b.of(plan); err != nil {
-		return groupLook{}, err
+		return groupLooks{}, err
 	}
 	earlier, err := m.handedTo(ctx, plan.Digest, r.Group)
 	if err != nil {
-		return groupLook{}, &RefusedError{Act: string(engine.CommitBoundary), Findings: []offsetmap.Finding{unreadable(err)}, kind: ErrNotKnown}
+		return groupLooks{}, &RefusedError{Act: string(engine.CommitBoundary), Findings: []offsetmap.Finding{unreadable(err)}, kind: ErrNotKnown}
 	}
-	look := m.lookAtGroup(ctx, r.Group, plan)
+	look := m.lookAtGroups(ctx, r.Group, plan)
 	if err := ctx.Err(); err != nil { // and not what could not be read because of it
 		return look, err
 	}
@@ -161,12 +163,12 @@ func (m *Migration) mayCommit(ctx context.Context, plan *offsetmap.Plan, b *Boun
 
 // committedBoundary looks again, now that nothing has moved for a while, and
 // commits.
-func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn, way reached, first groupLook) (*CommittedBoundary, error) {
+func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn, way reached, first groupLooks) (*CommittedBoundary, error) {
 	earlier, err := m.handedTo(ctx, plan.Digest, r.Group)
 	if err != nil {
 		return nil, err
 	}
-	second := m.lookAtGroup(ctx, r.Group, plan)
+	second := m.lookAtGroups(ctx, r.Group, plan)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -187,13 +189,13 @@ func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan,
 	want := make(endsByPartition, len(rows))
 	for _, row := range rows {
 		want[row.TopicPartition] = row.Next
-		out.Partitions = append(out.Partitions, CommittedOffset{row.TopicPartition, row.Next, second.committed[row.TopicPartition]})
+		out.Partitions = append(out.Partitions, CommittedOffset{row.TopicPartition, row.Next, second.to.committed[row.TopicPartition]})
 	}
 	settings := m.offsetSettings(ctx, topicsOf(plan))
 	since := earlier.since
-	if since.IsZero() || !holds(second.committed, want) {
+	if since.IsZero() || !holds(second.to.committed, want) {
 		since, out.Written = m.now(), true
-		if err := m.commit(ctx, plan, r, way.entries, settings.note(plan.Digest), second.committed, want); err != nil {
+		if err := m.commit(ctx, plan, r, way.entries, settings.note(plan.Digest), second.to.committed, want); err != nil {
 			return nil, err
 		}
 	}

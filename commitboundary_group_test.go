@@ -54,6 +54,24 @@ func TestTheGroupContradictsThatFlinkHasEnded(t *testing.T) { //nolint:tparallel
 			accept: []offsetmap.Acceptance{accept("rollback/group-moved", "orders-0:1"), accept("rollback/group-moved", "orders-1:0")}, after: "50/32/0",
 		},
 		{
+			name: "the old job's own group has moved", group: "beside-a-moved-one", want: []string{"rollback/group-moved copy-orders:orders-0:19"},
+			breaks: func(w *wayBack, _ string) func() { w.commit(oldGroup, 19, 32); return nil },
+			accept: []offsetmap.Acceptance{accept("rollback/group-moved", "copy-orders:orders-0:19")}, after: "50/32/0",
+		},
+		{
+			name: "the old job's own group cannot be read", group: "beside-a-hidden-one", want: []string{"rollback/group-unknown copy-orders"},
+			breaks: func(w *wayBack, _ string) func() {
+				return w.source.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetFetch}, Group: oldGroup, Count: -1, Err: kerr.GroupAuthorizationFailed}).Remove
+			}, after: "50/32/0",
+		},
+		{
+			name: "the old job's own group has a member", group: "beside-a-busy-one", want: []string{"rollback/group-active copy-orders"},
+			breaks: func(w *wayBack, _ string) func() {
+				leave := w.join(oldGroup, w.Context())
+				return func() { leave(); w.forget(oldGroup) }
+			}, after: "50/32/0",
+		},
+		{
 			name: "it has a member", group: "with-a-member", want: []string{"rollback/group-active"},
 			breaks: func(w *wayBack, g string) func() {
 				leave := w.join(g, w.Context())

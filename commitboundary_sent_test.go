@@ -130,7 +130,7 @@ func TestTheCommitGoesWrong(t *testing.T) { //nolint:tparallel // its cases shar
 			breaks: func(w *wayBack, h *hooked, _ string) func() {
 				looks := 0
 				h.describe = func() {
-					if looks++; looks == 2 {
+					if looks++; looks == 3 { // two groups each time
 						w.writeJournal(flinkmm2.Entry{Act: "apply", Phase: flinkmm2.PhaseBegin, Plan: "sha256:" + strings.Repeat("1", 64)})
 					}
 				}

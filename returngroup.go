@@ -145,6 +145,72 @@ func (g groupLook) whose() string {
 	return "its members are " + strings.Join(g.members, ", ")
 }
 
+// groupLooks are the groups that are looked at before a boundary is committed.
+type groupLooks struct {
+	to groupLook
+	// job is the group that the plan recorded of the old job, where C' goes to
+	// another one; nil elsewhere.
+	job *groupLook
+}
+
+func (m *Migration) lookAtGroups(ctx context.Context, group string, plan *offsetmap.Plan) groupLooks {
+	out := groupLooks{to: m.lookAtGroup(ctx, group, plan)}
+	if own := plan.Body.Group; own != nil && own.ID != group {
+		look := m.lookAtGroup(ctx, own.ID, plan)
+		out.job = &look
+	}
+	return out
+}
+
+func (g groupLooks) findings(plan *offsetmap.Plan, back []offsetmap.Reverse, earlier handed) []offsetmap.Finding {
+	out := g.to.findings(plan, back, earlier)
+	if g.job != nil {
+		out = append(out, g.job.stoodStill(plan, back, earlier)...)
+	}
+	return out
+}
+
+func (g groupLooks) movedTo(later groupLooks) []offsetmap.Finding {
+	out := g.to.movedTo(later.to)
+	if g.job != nil && later.job != nil {
+		out = append(out, g.job.movedTo(*later.job)...)
+	}
+	return out
+}
+
+// stoodStill holds the old job's own group to what the plan recorded of it. A
+// commit since then is of a job that runs, or ran beside MirrorMaker 2, unless the
+// boundary went there before; one that has expired shows nothing.
+func (g groupLook) stoodStill(plan *offsetmap.Plan, back []offsetmap.Reverse, earlier handed) []offsetmap.Finding {
+	var out []offsetmap.Finding
+	find := func(check, scope string, a offsetmap.Acceptable, format string, args ...any) {
+		out = append(out, offsetmap.Finding{Check: check, Severity: offsetmap.Block, Scope: scope, Detail: fmt.Sprintf(format, args...), Acceptable: a})
+	}
+	if g.err != nil {
+		find("rollback/group-unknown", g.id, offsetmap.Never, "the old job's own group: %v", g.err)
+		out[0].Unmade = true
+		return out
+	}
+	if g.state != "" && g.state != "Empty" || len(g.members) > 0 {
+		find("rollback/group-active", g.id, offsetmap.Never, "the old job's own group %s is %s: %s", g.id, g.state, g.whose())
+	}
+	recorded, _ := recordedOffsets(plan, g.id)
+	ours := endsByPartition{}
+	if slices.Contains(earlier.others, g.id) {
+		for _, p := range back {
+			ours[p.TopicPartition] = p.Next
+		}
+	}
+	for _, row := range plan.Body.Rows {
+		now, then := g.committed[row.TopicPartition], recorded[row.TopicPartition]
+		if !now.IsNone() && now != then && now != ours[row.TopicPartition] {
+			find("rollback/group-moved", fmt.Sprintf("%s:%s:%s", g.id, row.TopicPartition, now), offsetmap.Exact,
+				"the old job's own group %s holds %s, it held %s when the plan was made: somebody has committed since, perhaps the job", g.id, now, then)
+		}
+	}
+	return out
+}
+
 // movedTo holds the group to what it was at an earlier look.
 func (g groupLook) movedTo(later groupLook) []offsetmap.Finding {
 	if g.err != nil || later.err != nil {

@@ -381,5 +381,7 @@ func (w *wayBack) in(t *testing.T) *wayBack {
 		}
 	}
 	part.steps = part.migration(w.source.admin)
+	_, _ = w.source.admin.DeleteGroups(t.Context(), oldGroup) // which need not be there
+	part.commit(oldGroup, 18, 32)                             // as the plan has recorded
 	return &part
 }

@@ -140,8 +140,12 @@ func TestTheRemedyOfALaterStepSaysHowToAccept(t *testing.T) {
 		if c.Severity != offsetmap.Block {
 			t.Errorf("%s: severity %q", c.ID, c.Severity)
 		}
+		scope := "PARTITION:COUNT"
+		if c.ID == "rollback/another-group" {
+			scope = "the name of that GROUP"
+		}
 		for _, part := range map[offsetmap.Acceptable][]string{
-			offsetmap.Exact:   {"with an acceptance of " + c.ID, "PARTITION:COUNT", "check, scope, by, reason"},
+			offsetmap.Exact:   {"with an acceptance of " + c.ID, scope, "check, scope, by, reason"},
 			offsetmap.ByScope: {"with an acceptance of " + c.ID, "PARTITION, its TOPIC or *", "check, scope, by, reason"},
 		}[c.Acceptable] {
 			if !strings.Contains(c.Remedy, part) {
