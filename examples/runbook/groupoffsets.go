@@ -96,6 +96,11 @@ func (a *app) comparedOffsets(ctx context.Context, want wanted) error {
 	if err != nil {
 		return fmt.Errorf("offsets: %w", err)
 	}
+	// A group has its offsets on one cluster, by topic: of two clusters with the
+	// same topic each would be taken for the other.
+	if all := clustersOf(source); len(all) > 1 {
+		return usagef("offsets: source %s reads %d clusters (%s), and a group is of one: name it with --cluster, or with positions.cluster in the file", source.OperatorID, len(all), strings.Join(all, ", "))
+	}
 	p := comparedPositions{
 		Positions:  flinkmm2.Export(snapshot),
 		Comparison: groupComparison{Group: want.group, Location: strings.Join(want.bootstrap, ","), Warnings: []flinkstate.Warning{}},
@@ -119,6 +124,18 @@ func (a *app) comparedOffsets(ctx context.Context, want wanted) error {
 		return err
 	}
 	return a.keepPositions(document, want.into)
+}
+
+// clustersOf are the clusters of a DynamicKafkaSource that it has partitions of.
+func clustersOf(source flinkstate.Source) []string {
+	var clusters []string
+	for _, p := range source.Partitions {
+		if p.Cluster != "" {
+			clusters = append(clusters, p.Cluster)
+		}
+	}
+	slices.Sort(clusters)
+	return slices.Compact(clusters)
 }
 
 func topicsOf(source flinkstate.Source) []string {

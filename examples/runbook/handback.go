@@ -180,7 +180,11 @@ func (h *handBack) asked() []string {
 	if !slices.Contains(strings.Split(theEnds, "|"), end) {
 		end = theEnds
 	}
-	return []string{"rollback", "--commit-group", h.group, "--flink-stopped", end, "--reason", cmp.Or(strings.TrimSpace(h.reason), "TEXT")}
+	args := []string{"rollback", "--commit-group", h.group, "--flink-stopped", end, "--reason", cmp.Or(strings.TrimSpace(h.reason), "TEXT")}
+	if h.cmd != nil && h.cmd.Flags().Changed("by") {
+		args = append(args, "--by", cmp.Or(strings.TrimSpace(h.by), "NAME"))
+	}
+	return args
 }
 
 // handBackArgs are the arguments of the command that commits C', with what nobody
