@@ -65,7 +65,7 @@ func TestMain(m *testing.M) {
 // topics and connectors of their own, so several run at once; those that kill
 // the worker come after the others.
 func runAll(t *testing.T, stage Stage, scenarios []Scenario) {
-	const atOnce = 6
+	const atOnce = 4
 	run := func(s Scenario) {
 		t.Run(s.Name, func(t *testing.T) {
 			if err := s.Run(t, stage); err != nil {
@@ -102,14 +102,23 @@ func TestEmbedded(t *testing.T) {
 // TestJVM runs the same scenarios on real brokers and a real worker of each
 // version.
 func TestJVM(t *testing.T) {
-	for version := range strings.SplitSeq(*jvmVersions, ",") {
-		t.Run(version, func(t *testing.T) {
-			stage := stageOf(t, version)
-			stage.Figures = &Figures{}
-			runAll(t, stage, Scenarios())
-			keep(t, "Kafka "+version+"\n"+stage.Figures.String())
-		})
+	sideBySide(t, strings.Split(*jvmVersions, ","), func(t *testing.T, version string) {
+		stage := stageOf(t, version)
+		stage.Figures = &Figures{}
+		runAll(t, stage, Scenarios())
+		keep(t, "Kafka "+version+"\n"+stage.Figures.String())
+	})
+}
+
+// sideBySide runs a test of each version at the same time, however many the
+// machine would run in parallel: they wait for timeouts of Kafka most.
+func sideBySide(t *testing.T, versions []string, run func(*testing.T, string)) {
+	t.Helper()
+	var all sync.WaitGroup
+	for _, version := range versions {
+		all.Go(func() { t.Run(version, func(t *testing.T) { run(t, version) }) })
 	}
+	all.Wait()
 }
 
 // stageOf starts brokers and a worker of a version.

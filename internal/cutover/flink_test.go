@@ -28,16 +28,16 @@ func TestFlink(t *testing.T) {
 	stage.Patience = 2 * time.Minute
 	stage.Figures = &Figures{}
 	defer func() { keep(t, "Flink\n"+stage.Figures.String()) }()
-	for _, version := range flinklab.Versions() {
+	sideBySide(t, flinklab.Versions(), func(t *testing.T, version string) {
 		for _, guarantee := range []offsetmap.SinkGuarantee{offsetmap.SinkExactlyOnce, offsetmap.SinkAtLeastOnce} {
-			t.Run(version+"/"+string(guarantee)+"/stopped with savepoint", func(t *testing.T) {
+			t.Run(string(guarantee)+"/stopped with savepoint", func(t *testing.T) {
 				stoppedWithSavepoint(t, newWorld(t, stage), version, guarantee)
 			})
 		}
-		t.Run(version+"/savepoint and cancel", func(t *testing.T) {
+		t.Run("savepoint and cancel", func(t *testing.T) {
 			savepointAndCancel(t, newWorld(t, stage), version)
 		})
-	}
+	})
 }
 
 // stoppedWithSavepoint goes the whole line while producers never pause: what
