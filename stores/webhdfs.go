@@ -158,7 +158,7 @@ func (h *webHDFS) open(ctx context.Context, o object, offset, length int64) (bod
 	err = h.try(o.key, "OPEN", q, func(u *url.URL, header http.Header) error {
 		// net/http drops the length of what it unpacks.
 		header.Set("Accept-Encoding", "identity")
-		resp, err := h.rest.get(ctx, u, header) //nolint:bodyclose // the caller closes what it reads
+		resp, err := h.rest.get(ctx, u, header)
 		if err != nil {
 			return err
 		}
