@@ -177,7 +177,6 @@ func (w *wayBack) forget(group string) {
 func TestFlinksEndMustBeAttestedAnew(t *testing.T) { //nolint:tparallel // its cases share a stage, one after the other
 	t.Parallel()
 	w := rolledBack(t)
-	w.commit(oldGroup, 19)
 	for name, a := range map[string]*offsetmap.Attestation[offsetmap.FlinkEnd]{
 		"not at all":       nil,
 		"by nobody":        offsetmap.Attest(offsetmap.Canceled, "", "it is gone"),
@@ -186,6 +185,7 @@ func TestFlinksEndMustBeAttestedAnew(t *testing.T) { //nolint:tparallel // its c
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := w.in(t)
+			w.commit(oldGroup, 19)
 			r := flinkmm2.GroupReturn{Group: oldGroup, FlinkStopped: a}
 			if got := flinkmm2.ExitStatus(r.Check()); got != flinkmm2.ExitBlocked {
 				t.Errorf("Check: exit status %d: %v", got, r.Check())
@@ -194,7 +194,7 @@ func TestFlinksEndMustBeAttestedAnew(t *testing.T) { //nolint:tparallel // its c
 			w.refused(err, flinkmm2.ExitBlocked, "rollback/flink-end", "rollback/group-moved orders-0:31") // all together
 		})
 	}
-	if held, _ := w.holds(oldGroup); held != "19/-/-" || len(w.acts()) > 0 {
+	if held, _ := w.holds(oldGroup); held != "19/32/-" || len(w.acts()) > 0 {
 		t.Errorf("the group holds %s, journal %v", held, w.acts())
 	}
 	if err := (flinkmm2.GroupReturn{Group: oldGroup, FlinkStopped: offsetmap.Attest(offsetmap.Failed, "ana", "seen")}).Check(); err != nil {

@@ -108,7 +108,12 @@ func canonicalURI(s string) string {
 // withoutUser puts a mark where a URI has user and password: s3n: URIs hold the
 // keys of the bucket there. Names of state files and prefixes of a path map are
 // compared in this form and have no other here, so that none can be shown.
-func withoutUser(uri string) string { return offsetmap.RedactSetting("location", uri) }
+func withoutUser(uri string) string {
+	if !strings.Contains(uri, "@") { // nearly all: a state can name very many files
+		return uri
+	}
+	return offsetmap.RedactSetting("location", uri)
+}
 
 // isAbsolute reports whether s is a URI with a scheme, or an absolute path.
 func isAbsolute(s string) bool { return strings.HasPrefix(s, "/") || scheme(s) != "" }
