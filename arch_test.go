@@ -26,9 +26,10 @@ var imports = map[string]struct {
 }{
 	"offsetmap":               {},
 	"flinkstate":              {ours: []string{"offsetmap"}, modules: []string{"github.com/klauspost/compress", "github.com/twmb/franz-go"}},
-	"flinkstate/flinkrest":    {ours: []string{"offsetmap"}, modules: []string{"github.com/hashicorp/go-retryablehttp"}},
-	"connectrest":             {ours: []string{"offsetmap"}, modules: []string{"github.com/hashicorp/go-retryablehttp"}},
+	"flinkstate/flinkrest":    {ours: []string{"offsetmap", "internal/restapi"}, modules: []string{"github.com/hashicorp/go-retryablehttp"}},
+	"connectrest":             {ours: []string{"offsetmap", "internal/restapi"}, modules: []string{"github.com/hashicorp/go-retryablehttp"}},
 	"connectrest/connecttest": {ours: []string{"connectrest", "offsetmap"}, modules: []string{"github.com/twmb/franz-go"}},
+	"internal/restapi":        {ours: []string{"offsetmap"}},
 	"internal/fresh":          {ours: []string{"offsetmap"}, modules: []string{"github.com/twmb/franz-go"}},
 	"internal/engine":         {ours: []string{"offsetmap"}},
 	"internal/proof":          {ours: []string{"offsetmap", "internal/fresh"}, modules: []string{"github.com/twmb/franz-go"}},

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 const (
@@ -114,7 +116,7 @@ func describeTasks(tasks []TaskStatus, configured []TaskID) string {
 	if len(parts) == 0 {
 		return "no task"
 	}
-	return bound(strings.Join(parts, ", "), 512)
+	return restapi.Bound(strings.Join(parts, ", "), 512)
 }
 
 // AwaitStopped waits until the connector is STOPPED and has no task left,

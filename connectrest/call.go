@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // quickRetries bounds the attempts after failures that waiting seldom mends.
@@ -39,7 +40,7 @@ func (k *call) check(ctx context.Context, resp *http.Response, err error) (bool,
 	switch {
 	case err != nil:
 		a = judgeFailure(ctx, err)
-		e.cause = scrubError(withoutURL(err), k.scrub)
+		e.cause = scrubError(restapi.WithoutURL(err), k.scrub)
 		if resp != nil {
 			e.StatusCode = resp.StatusCode
 		}
@@ -55,7 +56,7 @@ func (k *call) check(ctx context.Context, resp *http.Response, err error) (bool,
 		if location := resp.Header.Get("Location"); location != "" && resp.StatusCode/100 == 3 {
 			e.Hint = "it points to " + k.scrub(withoutQuery(location)) + ", which is not followed: if that is the worker, use it as base URL"
 		}
-		asked = retryAfter(resp)
+		asked = restapi.RetryAfter(resp)
 	}
 	e.meanings, e.again = a.meanings, a.again
 	if e.Hint == "" {
@@ -135,13 +136,4 @@ func (k *call) end(ctx context.Context, err error) error {
 	}
 	level(ctx, "kafka connect request failed", "reason", e)
 	return e
-}
-
-// retryAfter returns what a gateway asks for in seconds, 0 if nothing.
-func retryAfter(resp *http.Response) time.Duration {
-	s, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	if err != nil || s < 0 || s > 3600 {
-		return 0
-	}
-	return time.Duration(s) * time.Second
 }

@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // Client asks one Kafka Connect worker, or a gateway before several. It may be
@@ -27,7 +27,7 @@ type Client struct {
 	userAgent string
 	assumed   Version
 
-	// Both hold the credentials in closures: see newScrubber.
+	// Both hold the credentials in closures: see restapi.NewScrubber.
 	authorize   func(*http.Request)
 	authSecrets func() []string
 }
@@ -40,11 +40,11 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	s := settings{
 		log:            slog.New(slog.DiscardHandler),
 		attemptTimeout: DefaultAttemptTimeout,
-		clock:          systemClock{},
+		clock:          restapi.SystemClock{},
 		jitter:         rand.Float64,
 		userAgent:      "flinkmm2-connectrest",
 	}
-	u, err := parseBase(baseURL)
+	u, err := restapi.ParseBase(baseURL, "")
 	if err != nil {
 		return nil, fmt.Errorf("base URL of Kafka Connect: %w", err)
 	}
@@ -80,33 +80,6 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	}, nil
 }
 
-// parseBase never repeats the URL in an error: where a URL cannot be parsed, any
-// part of it may be a password.
-func parseBase(baseURL string) (*url.URL, error) {
-	u, err := url.Parse(baseURL)
-	switch {
-	case err != nil:
-		return nil, errors.New("it cannot be parsed (its text is withheld, since it may hold a password; characters such as / ? # % in a password must be escaped, or use WithBasicAuth)")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("it must begin with http:// or https://")
-	case u.Hostname() == "":
-		return nil, errors.New("it has no host")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, fmt.Errorf("%s://%s: a query or fragment has no place in it", u.Scheme, u.Host)
-	}
-	if p := u.Port(); p != "" {
-		if n, err := strconv.Atoi(p); err != nil || n < 1 || n > 65535 {
-			return nil, fmt.Errorf("%s://%s: the port is not one from 1 to 65535", u.Scheme, u.Host)
-		}
-	}
-	for segment := range strings.SplitSeq(u.Path, "/") {
-		if segment == "." || segment == ".." {
-			return nil, fmt.Errorf("%s://%s: the path holds %q", u.Scheme, u.Host, segment)
-		}
-	}
-	return u, nil
-}
-
 func (s *settings) client() (*http.Client, error) {
 	given := 0
 	for _, is := range []bool{s.httpClient != nil, s.transport != nil, s.tls != nil} {
@@ -124,32 +97,15 @@ func (s *settings) client() (*http.Client, error) {
 	case s.transport != nil:
 		c.Transport = s.transport
 	default:
-		// http.DefaultTransport is an interface, which a program may replace.
-		t, ok := http.DefaultTransport.(*http.Transport)
-		if !ok {
-			return nil, fmt.Errorf("http.DefaultTransport is a %T: use WithTransport", http.DefaultTransport)
-		}
-		t = t.Clone()
-		if s.tls != nil {
-			t.TLSClientConfig = s.tls
+		t, err := restapi.Transport(s.tls)
+		if err != nil {
+			return nil, err
 		}
 		c.Transport = t
 	}
 	c.Timeout = s.attemptTimeout
-	c.CheckRedirect = checkRedirect
+	c.CheckRedirect = restapi.CheckRedirect
 	return c, nil
-}
-
-// checkRedirect follows reads within the same scheme and host. A redirected
-// write would become a GET (301 to 303) or reach another server with its
-// credentials, so it is handed back as it is.
-func checkRedirect(req *http.Request, via []*http.Request) error {
-	first := via[0]
-	if first.Method != http.MethodGet || len(via) > 5 || req.URL.User != nil ||
-		req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host {
-		return http.ErrUseLastResponse
-	}
-	return nil
 }
 
 func (p RetryPolicy) withDefaults() RetryPolicy {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -52,7 +53,7 @@ func (c Config) secrets() []string {
 
 // Scrub returns text without the values that Redacted hides: a worker's errors
 // and traces may repeat them.
-func (c Config) Scrub(text string) string { return newScrubber(c.secrets()...)(text) }
+func (c Config) Scrub(text string) string { return restapi.NewScrubber(c.secrets()...)(text) }
 
 // String returns the redacted configuration, sorted by key.
 func (c Config) String() string {

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // ErrStartedAnyway says that a connector that was created STOPPED or PAUSED was
@@ -42,7 +44,7 @@ func (e *StartedError) Error() string {
 	case e.WrittenErr != nil:
 		fmt.Fprintf(&b, "; which topics it wrote to could not be read: %v", e.WrittenErr)
 	case len(e.Written) > 0:
-		fmt.Fprintf(&b, "; the worker lists as written to: %s", bound(strings.Join(e.Written, ", "), 512))
+		fmt.Fprintf(&b, "; the worker lists as written to: %s", restapi.Bound(strings.Join(e.Written, ", "), 512))
 	}
 	if e.StopErr != nil {
 		fmt.Fprintf(&b, "; STOP IT BY HAND, the stop that was sent failed: %v", e.StopErr)
@@ -191,7 +193,7 @@ func (c *Client) proveInitialState(ctx context.Context, req CreateRequest) error
 		return c.stopStarted(ctx, req, last)
 	case last.Connector.Trace != "":
 		line, _, _ := strings.Cut(last.Connector.Trace, "\n")
-		err = fmt.Errorf("its state is %s (%s): %w", last.Connector.State, plainText(newScrubber(req.Config.secrets()...)(line)), err)
+		err = fmt.Errorf("its state is %s (%s): %w", last.Connector.State, plainText(restapi.NewScrubber(req.Config.secrets()...)(line)), err)
 	case last.Connector.State != "":
 		err = fmt.Errorf("its state is %s: %w", last.Connector.State, err)
 	}

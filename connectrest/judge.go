@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // answer is what an answer of the worker, or its absence, means.
@@ -167,7 +169,7 @@ func judgeServerError(text string, has func(...string) bool) answer {
 
 // judgeFailure tells what the lack of a complete answer means.
 func judgeFailure(ctx context.Context, err error) answer {
-	if _, ok := errors.AsType[*answerError](err); ok {
+	if _, ok := errors.AsType[*restapi.AnswerError](err); ok {
 		return answer{meanings: []error{ErrUnexpected}, hint: hintBase}
 	}
 	if a, ok := judgeTLS(err); ok {
@@ -234,15 +236,6 @@ var handshakeAlert = map[string]bool{
 	"tls: unrecognized name":              true,
 	"tls: certificate required":           true,
 	"tls: no application protocol":        true,
-}
-
-// withoutURL drops what net/http puts around an error: the method and the URL,
-// which Error has in fields of its own.
-func withoutURL(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
 }
 
 // withoutQuery keeps of a Location what can hold no secret.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -41,7 +42,7 @@ type ForeignOffset struct {
 
 // String returns the raw entry and the reason.
 func (f ForeignOffset) String() string {
-	return fmt.Sprintf("%s: %s: %s", bound(string(f.Partition), 512), bound(string(f.Offset.Offset), 512), f.Reason)
+	return fmt.Sprintf("%s: %s: %s", restapi.Bound(string(f.Partition), 512), restapi.Bound(string(f.Offset.Offset), 512), f.Reason)
 }
 
 // MirrorSourceOffsets reads offsets as a MirrorSourceConnector whose
@@ -112,7 +113,7 @@ func mirrorPartitionOf(raw json.RawMessage) (mirrorKey, error) {
 	}
 	n, err := strconv.ParseInt(string(number), 10, 32)
 	if err != nil || n < 0 {
-		return none, fmt.Errorf("%q is %s, not an integer from 0 to %d", mirrorPartition, bound(string(number), 64), math.MaxInt32)
+		return none, fmt.Errorf("%q is %s, not an integer from 0 to %d", mirrorPartition, restapi.Bound(string(number), 64), math.MaxInt32)
 	}
 	k.Partition = int32(n)
 	for _, key := range slices.Sorted(maps.Keys(p)) {
@@ -142,7 +143,7 @@ func mirrorEntry(alias string, key mirrorKey, keyErr error, o Offset) (offsetmap
 		return offset, fmt.Errorf("the offset has no %q", mirrorOffset)
 	}
 	if err := offset.UnmarshalJSON(raw); err != nil || offset.IsNone() {
-		return offset, fmt.Errorf("%q is %s, not an integer from 0 to %d", mirrorOffset, bound(string(raw), 64), int64(math.MaxInt64))
+		return offset, fmt.Errorf("%q is %s, not an integer from 0 to %d", mirrorOffset, restapi.Bound(string(raw), 64), int64(math.MaxInt64))
 	}
 	return offset, nil
 }
@@ -154,7 +155,7 @@ func stringMember(members map[string]json.RawMessage, key string) (string, error
 	}
 	var s *string
 	if err := json.Unmarshal(raw, &s); err != nil || s == nil {
-		return "", fmt.Errorf("%q is %s, not a string", key, bound(string(raw), 64))
+		return "", fmt.Errorf("%q is %s, not a string", key, restapi.Bound(string(raw), 64))
 	}
 	return *s, nil
 }

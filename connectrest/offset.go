@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // Offset is one entry of a connector's offsets, for any connector: partition
@@ -42,16 +44,16 @@ func (o Offset) Clear() Offset {
 // an object or an explicit null.
 func (o Offset) check() error {
 	if _, err := objectMembers(o.Partition); err != nil {
-		return fmt.Errorf("partition %s: %w", bound(string(o.Partition), 256), err)
+		return fmt.Errorf("partition %s: %w", restapi.Bound(string(o.Partition), 256), err)
 	}
 	if len(o.Offset) == 0 {
-		return fmt.Errorf("partition %s: the offset is not set; write null to delete what is stored", bound(string(o.Partition), 256))
+		return fmt.Errorf("partition %s: the offset is not set; write null to delete what is stored", restapi.Bound(string(o.Partition), 256))
 	}
 	if o.IsNull() {
 		return nil
 	}
 	if _, err := objectMembers(o.Offset); err != nil {
-		return fmt.Errorf("partition %s: offset %s: %w", bound(string(o.Partition), 256), bound(string(o.Offset), 256), err)
+		return fmt.Errorf("partition %s: offset %s: %w", restapi.Bound(string(o.Partition), 256), restapi.Bound(string(o.Offset), 256), err)
 	}
 	return nil
 }
@@ -136,16 +138,16 @@ func canonicalJSON(raw json.RawMessage) (string, error) {
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		return "", fmt.Errorf("%s: %w", bound(string(raw), 256), err)
+		return "", fmt.Errorf("%s: %w", restapi.Bound(string(raw), 256), err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("%s: it is followed by more", bound(string(raw), 256))
+		return "", fmt.Errorf("%s: it is followed by more", restapi.Bound(string(raw), 256))
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return "", fmt.Errorf("%s: %w", bound(string(raw), 256), err)
+		return "", fmt.Errorf("%s: %w", restapi.Bound(string(raw), 256), err)
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }

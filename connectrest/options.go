@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // Option changes how a [Client] works.
@@ -58,21 +60,6 @@ type Clock interface {
 	Now() time.Time
 	// Sleep returns nil after d, or ctx's error as soon as ctx ends.
 	Sleep(ctx context.Context, d time.Duration) error
-}
-
-type systemClock struct{}
-
-func (systemClock) Now() time.Time { return time.Now() }
-
-func (systemClock) Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // WithHTTPClient sends requests by c: its Transport and its Jar. Its Timeout
@@ -126,7 +113,7 @@ func WithBasicAuth(user, password string) Option {
 		}
 		// In a closure, so that nothing that prints a Client prints them.
 		s.authorize = func(r *http.Request) { r.SetBasicAuth(user, password) }
-		s.authSecrets = basicAuthSecrets(user, password)
+		s.authSecrets = restapi.BasicAuthSecrets(user, password)
 		return nil
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // maxAnswer bounds one answer, in bytes: about 20 times the offsets of 100,000
@@ -69,7 +71,7 @@ func (c *Client) do(ctx context.Context, r request) error {
 		// Nothing was sent: not even the outcome of a write is unknown.
 		return fmt.Errorf("%s of Kafka Connect at %s: %w", r.method, c.base, err)
 	}
-	k := &call{client: c, request: r, attempts: 1, scrub: newScrubber(slices.Concat(c.authSecrets(), r.secrets)...)}
+	k := &call{client: c, request: r, attempts: 1, scrub: restapi.NewScrubber(slices.Concat(c.authSecrets(), r.secrets)...)}
 	var u strings.Builder
 	u.WriteString(c.base)
 	for _, s := range r.path {
@@ -143,51 +145,11 @@ func (k *call) decode(resp *http.Response) error {
 		return nil
 	}
 	defer resp.Body.Close()
-	body := &io.LimitedReader{R: resp.Body, N: maxAnswer + 1}
 	if k.out == nil {
-		_, err := io.Copy(io.Discard, body)
+		_, err := io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer+1))
 		return err
 	}
-	dec := json.NewDecoder(body)
-	err := dec.Decode(k.out)
-	if err == nil {
-		_, err = dec.Token()
-		if errors.Is(err, io.EOF) {
-			err = nil
-		} else if err == nil {
-			err = &answerError{errors.New("more follows the JSON value")}
-		}
-	}
-	if err == nil && k.valid != nil {
-		if err = k.valid(); err != nil {
-			err = &answerError{err}
-		}
-	}
-	if body.N <= 0 {
-		return &answerError{fmt.Errorf("it is longer than %d bytes", maxAnswer)}
-	}
-	if err != nil && isJSONError(err) {
-		return &answerError{fmt.Errorf("%q is not the JSON of this call: %w", resp.Header.Get("Content-Type"), err)}
-	}
-	if errors.Is(err, io.EOF) {
-		// An empty body where JSON was due: a gateway's, or cut at its first byte.
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// answerError is a complete answer that makes no sense.
-type answerError struct{ err error }
-
-func (e *answerError) Error() string { return "the answer makes no sense: " + e.err.Error() }
-func (e *answerError) Unwrap() error { return e.err }
-
-func isJSONError(err error) bool {
-	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	return ok
+	return restapi.Decode(resp, maxAnswer, k.out, k.valid)
 }
 
 var htmlTitle = regexp.MustCompile(`(?is)<title>(.*?)</title>`)
@@ -198,7 +160,7 @@ func foreignText(b []byte) string {
 	if m := htmlTitle.FindSubmatch(b); m != nil {
 		b = []byte(html.UnescapeString(string(m[1])))
 	}
-	return bound(string(bytes.Join(bytes.Fields(b), []byte(" "))), 512)
+	return restapi.Bound(string(bytes.Join(bytes.Fields(b), []byte(" "))), 512)
 }
 
 // refusal reads an answer that does not say that all went well, and leaves

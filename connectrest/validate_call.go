@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // Validation is what a worker says about a configuration that it does not run.
@@ -60,7 +62,7 @@ func (c *Client) Validate(ctx context.Context, class string, config Config) (Val
 	if err != nil {
 		return Validation{}, err
 	}
-	scrub := newScrubber(slices.Concat(c.authSecrets(), secrets)...)
+	scrub := restapi.NewScrubber(slices.Concat(c.authSecrets(), secrets)...)
 	v := Validation{ErrorCount: *out.ErrorCount, Keys: make([]ConfigKey, 0, len(out.Configs))}
 	for _, k := range out.Configs {
 		d := k.Definition

@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 const (
@@ -41,7 +44,7 @@ func (r rest) get(ctx context.Context, u *url.URL, header http.Header) (*http.Re
 	shown := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("GET %s: %w", shown, withoutURL(err))
+		return nil, fmt.Errorf("GET %s: %w", shown, restapi.WithoutURL(err))
 	}
 	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "flinkmm2-stores")
@@ -60,7 +63,7 @@ func (r rest) get(ctx context.Context, u *url.URL, header http.Header) (*http.Re
 	}
 	resp, err := sender.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("GET %s: %w", shown, withoutURL(err))
+		return nil, fmt.Errorf("GET %s: %w", shown, restapi.WithoutURL(err))
 	}
 	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusPartialContent {
 		return resp, nil
@@ -70,7 +73,7 @@ func (r rest) get(ctx context.Context, u *url.URL, header http.Header) (*http.Re
 	if r.secrets != nil {
 		for _, s := range r.secrets() {
 			for _, form := range []string{s, url.QueryEscape(s)} {
-				body = bytes.ReplaceAll(body, []byte(form), []byte("<secret>"))
+				body = bytes.ReplaceAll(body, []byte(form), []byte(offsetmap.SecretMark))
 			}
 		}
 	}
@@ -154,21 +157,9 @@ func checkRange(header http.Header, offset, length int64) error {
 	return nil
 }
 
-// withoutURL drops what net/http puts around an error: the URL with its query.
-func withoutURL(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
-}
-
 // oneLine is the beginning of a foreign text.
 func oneLine(b []byte) string {
-	s := strings.ToValidUTF8(strings.Join(strings.Fields(string(b)), " "), "\uFFFD")
-	if len(s) > 300 {
-		s = strings.ToValidUTF8(s[:300], "") + " [cut]"
-	}
-	return s
+	return restapi.Bound(strings.ToValidUTF8(strings.Join(strings.Fields(string(b)), " "), "\uFFFD"), 300)
 }
 
 // errRedirect says that a redirect is not followed.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // s3Bucket is one bucket of S3, by minio-go.
@@ -139,7 +141,7 @@ func (b *s3Bucket) list(ctx context.Context, key string, limit int) ([]object, e
 func (b *s3Bucket) fail(err error) error {
 	r, ok := errors.AsType[minio.ErrorResponse](err)
 	if !ok {
-		return withoutURL(err)
+		return restapi.WithoutURL(err)
 	}
 	text := fmt.Errorf("s3 says %s: %s", oneLine([]byte(r.Code)), oneLine([]byte(r.Message)))
 	switch {

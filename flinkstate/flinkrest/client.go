@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // Client asks one JobManager, or one history server. It may be used by several
@@ -37,10 +37,10 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	s := settings{
 		log:            slog.New(slog.DiscardHandler),
 		attemptTimeout: DefaultAttemptTimeout,
-		clock:          systemClock{},
+		clock:          restapi.SystemClock{},
 		jitter:         rand.Float64,
 	}
-	u, err := parseBase(baseURL)
+	u, err := restapi.ParseBase(baseURL, " (of a page of Flink's web interface, take what stands before /#/)")
 	if err != nil {
 		return nil, fmt.Errorf("base URL of Flink: %w", err)
 	}
@@ -63,41 +63,14 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	}
 	return &Client{
 		base:      strings.TrimRight(u.String(), "/"),
-		http:      &http.Client{Transport: transport, Timeout: s.attemptTimeout, CheckRedirect: checkRedirect},
+		http:      &http.Client{Transport: transport, Timeout: s.attemptTimeout, CheckRedirect: restapi.CheckRedirect},
 		log:       s.log,
 		retry:     s.retry.withDefaults(),
 		clock:     s.clock,
 		jitter:    s.jitter,
 		authorize: s.authorize,
-		scrub:     newScrubber(s.secrets...),
+		scrub:     restapi.NewScrubber(s.secrets...),
 	}, nil
-}
-
-// parseBase never repeats the URL in an error: where a URL cannot be parsed, any
-// part of it may be a password.
-func parseBase(baseURL string) (*url.URL, error) {
-	u, err := url.Parse(baseURL)
-	switch {
-	case err != nil:
-		return nil, errors.New("it cannot be parsed (its text is withheld, since it may hold a password; characters such as / ? # % in a password must be escaped, or use WithBasicAuth)")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("it must begin with http:// or https://")
-	case u.Hostname() == "":
-		return nil, errors.New("it has no host")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, fmt.Errorf("%s://%s: a query or fragment has no place in it (of a page of Flink's web interface, take what stands before /#/)", u.Scheme, u.Host)
-	}
-	if p := u.Port(); p != "" {
-		if n, err := strconv.Atoi(p); err != nil || n < 1 || n > 65535 {
-			return nil, fmt.Errorf("%s://%s: the port is not one from 1 to 65535", u.Scheme, u.Host)
-		}
-	}
-	for segment := range strings.SplitSeq(u.Path, "/") {
-		if segment == "." || segment == ".." {
-			return nil, fmt.Errorf("%s://%s: the path holds %q", u.Scheme, u.Host, segment)
-		}
-	}
-	return u, nil
 }
 
 func (s *settings) roundTripper() (http.RoundTripper, error) {
@@ -107,26 +80,7 @@ func (s *settings) roundTripper() (http.RoundTripper, error) {
 	case s.transport != nil:
 		return s.transport, nil
 	}
-	// http.DefaultTransport is an interface, which a program may replace.
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return nil, fmt.Errorf("http.DefaultTransport is a %T: use WithTransport", http.DefaultTransport)
-	}
-	t = t.Clone()
-	if s.tls != nil {
-		t.TLSClientConfig = s.tls
-	}
-	return t, nil
-}
-
-// checkRedirect stays within the scheme and host of the base URL: elsewhere the
-// credentials do not belong, and another server's answer is no evidence.
-func checkRedirect(req *http.Request, via []*http.Request) error {
-	first := via[0]
-	if len(via) > 5 || req.URL.User != nil || req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host {
-		return http.ErrUseLastResponse
-	}
-	return nil
+	return restapi.Transport(s.tls)
 }
 
 func (p RetryPolicy) withDefaults() RetryPolicy {

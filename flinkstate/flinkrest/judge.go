@@ -7,8 +7,9 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // again says whether a failure may mend by itself.
@@ -64,7 +65,7 @@ var errNoFile = errors.New("file not found")
 
 // judgeFailure tells what the lack of a complete answer means.
 func judgeFailure(ctx context.Context, err error) answer {
-	if _, ok := errors.AsType[*answerError](err); ok {
+	if _, ok := errors.AsType[*restapi.AnswerError](err); ok {
 		return answer{meaning: ErrUnexpected, hint: hintBase}
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
@@ -92,13 +93,4 @@ func judgeFailure(ctx context.Context, err error) answer {
 		return answer{meaning: ErrNoAnswer, again: quickly, hint: "the time for one attempt (WithAttemptTimeout) ran out"}
 	}
 	return answer{meaning: ErrNoAnswer, again: patiently}
-}
-
-// withoutURL drops what net/http puts around an error: the method and the URL,
-// which Error has itself.
-func withoutURL(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
 }

@@ -3,12 +3,13 @@ package flinkrest
 import (
 	"context"
 	"crypto/tls"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // Option changes how a [Client] works.
@@ -50,21 +51,6 @@ type Clock interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-type systemClock struct{}
-
-func (systemClock) Now() time.Time { return time.Now() }
-
-func (systemClock) Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
-
 // WithTransport sends requests through t, which may add headers, tokens or
 // tracing. By default, a clone of [http.DefaultTransport], which takes HTTP
 // proxies from the environment.
@@ -100,7 +86,7 @@ func WithBasicAuth(user, password string) Option {
 			return errors.New("credentials are given twice: by WithBasicAuth and by the URL, or by two options")
 		}
 		s.authorize = func(r *http.Request) { r.SetBasicAuth(user, password) }
-		s.secrets = []string{password, base64.StdEncoding.EncodeToString([]byte(user + ":" + password))}
+		s.secrets = restapi.BasicAuthSecrets(user, password)
 		return nil
 	}
 }

@@ -8,11 +8,12 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // maxAnswer bounds one answer, in bytes. The details of a job hold a plan with a
@@ -91,7 +92,7 @@ func (k *call) check(ctx context.Context, resp *http.Response, err error) (bool,
 	switch {
 	case err != nil:
 		a = judgeFailure(ctx, err)
-		e.cause = scrubError(withoutURL(err), k.client.scrub)
+		e.cause = scrubError(restapi.WithoutURL(err), k.client.scrub)
 		if resp != nil {
 			e.StatusCode = resp.StatusCode
 		}
@@ -103,7 +104,7 @@ func (k *call) check(ctx context.Context, resp *http.Response, err error) (bool,
 		text, isFlink := refusal(resp)
 		a = judgeAnswer(resp.StatusCode, isFlink, text)
 		e.StatusCode, e.Message = resp.StatusCode, plainText(k.client.scrub(text))
-		asked = retryAfter(resp)
+		asked = restapi.RetryAfter(resp)
 	}
 	e.meaning, e.Hint = a.meaning, a.hint
 	k.failed = e
@@ -149,15 +150,6 @@ func (k *call) pause(req *http.Request) error {
 	return nil
 }
 
-// retryAfter returns what a gateway asks for in seconds, 0 if nothing.
-func retryAfter(resp *http.Response) time.Duration {
-	s, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	if err != nil || s < 0 || s > 3600 {
-		return 0
-	}
-	return time.Duration(s) * time.Second
-}
-
 // decode reads an answer that says that all went well. It is the
 // retryablehttp.ResponseHandlerFunc of the call, which is asked for every answer
 // that check does not want again.
@@ -166,45 +158,7 @@ func (k *call) decode(resp *http.Response) error {
 		return nil
 	}
 	defer resp.Body.Close()
-	body := &io.LimitedReader{R: resp.Body, N: maxAnswer + 1}
-	dec := json.NewDecoder(body)
-	err := dec.Decode(k.out)
-	if err == nil {
-		if _, err = dec.Token(); errors.Is(err, io.EOF) {
-			err = nil
-		} else if err == nil {
-			err = &answerError{errors.New("more follows the JSON value")}
-		}
-	}
-	if err == nil {
-		if err = k.valid(); err != nil {
-			err = &answerError{err}
-		}
-	}
-	switch {
-	case body.N <= 0:
-		return &answerError{fmt.Errorf("it is longer than %d bytes", maxAnswer)}
-	case err != nil && isJSONError(err):
-		return &answerError{fmt.Errorf("%q is not the JSON of this call: %w", resp.Header.Get("Content-Type"), err)}
-	case errors.Is(err, io.EOF):
-		// An empty body where JSON was due: a gateway's, or cut at its first byte.
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// answerError is a complete answer that makes no sense.
-type answerError struct{ err error }
-
-func (e *answerError) Error() string { return "the answer makes no sense: " + e.err.Error() }
-func (e *answerError) Unwrap() error { return e.err }
-
-func isJSONError(err error) bool {
-	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	return ok
+	return restapi.Decode(resp, maxAnswer, k.out, k.valid)
 }
 
 // refusal reads an answer that does not say that all went well, and leaves

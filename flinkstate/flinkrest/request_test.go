@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 // answering is a server that gives one answer after the other, the last one for
@@ -218,7 +220,7 @@ func TestNoSecretComesOut(t *testing.T) {
 		t.Fatal(marshalErr)
 	}
 	all := fmt.Sprintf("%v %+v %#v %v %#v %v %#v %s %s", c, c, c, err, err, err2, err2, log.String(), text)
-	if !errors.Is(err, ErrUnauthorized) || !strings.Contains(all, secretMark) {
+	if !errors.Is(err, ErrUnauthorized) || !strings.Contains(all, offsetmap.SecretMark) {
 		t.Errorf("%s", all)
 	}
 	for _, secret := range []string{password, `hun\"ter2`, "b3BzOmh1bi"} {
