@@ -38,8 +38,9 @@ const (
 	classAction     = "org.apache.flink.runtime.checkpoint.SavepointType$PostCheckpointAction"
 )
 
-// propertiesVersion is the first metadata version with CheckpointProperties.
-const propertiesVersion = 4
+// KindVersion is the first metadata version that stores the kind, in its
+// CheckpointProperties (MetadataV4Serializer, Flink 1.16).
+const KindVersion = 4
 
 // snapshotKind reads the kind out of the properties that end the metadata. It
 // follows the fields and believes no name that stands elsewhere in the stream.

@@ -91,8 +91,8 @@ func parseMetadata(file string, b []byte) (*metadata, error) {
 // end reads what follows the operators: nothing, or from version 4 on the
 // checkpoint's properties, which say the kind.
 func (p *metadataParser) end() (kind SnapshotKind, reason string) {
-	kind, reason = KindUnknown, fmt.Sprintf("metadata version %d does not store it (Flink 1.16, version %d, is the first that does)", p.version, propertiesVersion)
-	if p.err == nil && p.version >= propertiesVersion {
+	kind, reason = KindUnknown, fmt.Sprintf("metadata version %d does not store it (Flink 1.16, version %d, is the first that does)", p.version, KindVersion)
+	if p.err == nil && p.version >= KindVersion {
 		kind, reason = snapshotKind(p.javaStream("checkpoint properties"))
 	}
 	if p.err == nil && p.left() > 0 {

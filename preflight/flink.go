@@ -140,13 +140,7 @@ func uncleanStop(c *Case, r *Reporter) {
 	}
 }
 
-const (
-	// kindVersion is the first metadata version that stores the kind
-	// (MetadataV4Serializer, Flink 1.16).
-	kindVersion = 4
-
-	scopeKindUnknown = "kind-unknown"
-)
+const scopeKindUnknown = "kind-unknown"
 
 // stopContradicted says nothing where a cancel is attested and the state is a
 // stop's: a stop may fail after its savepoint.
@@ -162,7 +156,7 @@ func stopContradicted(c *Case, r *Reporter) {
 	case q.Kind == flinkstate.KindSavepoint, q.Kind == flinkstate.KindCheckpoint:
 		r.Block("", "%s, and Flink wrote it as a %s, after which a job goes on", attested, q.Kind)
 	case q.Origin != offsetmap.FromSavepoint: // there is no state
-	case 0 < q.MetadataVersion && q.MetadataVersion < kindVersion:
+	case 0 < q.MetadataVersion && q.MetadataVersion < flinkstate.KindVersion:
 		r.Warn("", "%s, and the state cannot show it: metadata version %d does not store what Flink was asked for", attested, q.MetadataVersion)
 	default:
 		r.Unmade(scopeKindUnknown, fmt.Errorf("%s, and whether Flink wrote it for a stop is not known: %s", attested, q.whyUnknown()))
