@@ -102,11 +102,8 @@ func nothingCopied(ctx context.Context, w *world) error {
 	if err := w.flinkCopied(ctx, topicPartition{Topic: topic}, 30, 30); err != nil {
 		return err
 	}
-	mig, err := w.migration([]string{topic})
+	mig, err := w.created(ctx, []string{topic})
 	if err != nil {
-		return err
-	}
-	if _, err := mig.Create(ctx); err != nil {
 		return err
 	}
 	plan, err := mig.MakePlan(ctx, request(snapshot(stood(topic, 0, 30))))

@@ -10,7 +10,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -82,17 +81,7 @@ func compactedTopic(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	if err := w.expectDelivered(ctx, before, want); err != nil {
-		return fmt.Errorf("the oracle: %w", err)
-	}
-	if err := w.watched(ctx, m, plan, want); err != nil {
-		return err
-	}
-	back, err := m.Rollback(ctx, plan, flinkmm2.RollbackOptions{})
-	if err != nil {
-		return err
-	}
-	return expectBoundary(back, ends...)
+	return w.deliveredAndBack(ctx, before, m, plan, want, ends)
 }
 
 // keyed is one record for each letter, and the one that ends the segment.

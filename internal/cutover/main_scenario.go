@@ -33,11 +33,8 @@ func theLine(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	m, err := w.migration([]string{orders, payments})
+	m, err := w.created(ctx, []string{orders, payments})
 	if err != nil {
-		return err
-	}
-	if _, err := m.Create(ctx); err != nil {
 		return err
 	}
 	if again, err := m.Create(ctx); err != nil || !again.Existed {

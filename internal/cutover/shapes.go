@@ -90,16 +90,6 @@ func shapesAtTheBoundary(level offsetmap.Isolation) func(context.Context, *world
 			d.records = span(tp, end, end+3).records
 			want[tp] = d
 		}
-		if err := w.expectDelivered(ctx, before, want); err != nil {
-			return fmt.Errorf("the oracle: %w", err)
-		}
-		if err := w.watched(ctx, m, plan, want); err != nil {
-			return err
-		}
-		back, err := m.Rollback(ctx, plan, flinkmm2.RollbackOptions{})
-		if err != nil {
-			return err
-		}
 		// Connect's offset never moves over a marker: C' is behind the last record.
 		ends := make([]string, 0, len(shapes))
 		for _, tp := range partitions(want) {
@@ -109,7 +99,7 @@ func shapesAtTheBoundary(level offsetmap.Isolation) func(context.Context, *world
 			}
 			ends = append(ends, strconv.Itoa(last+1))
 		}
-		return expectBoundary(back, ends...)
+		return w.deliveredAndBack(ctx, before, m, plan, want, ends)
 	}
 }
 
@@ -117,11 +107,8 @@ func shapesAtTheBoundary(level offsetmap.Isolation) func(context.Context, *world
 // before.
 func (w *world) startedFrom(ctx context.Context, topics []string, req flinkmm2.PlanRequest) (map[topicPartition]int64, *flinkmm2.Migration, *offsetmap.Plan, error) {
 	req.Attestations.Isolation.Value = w.isolation
-	m, err := w.migration(topics)
+	m, err := w.created(ctx, topics)
 	if err != nil {
-		return nil, nil, nil, err
-	}
-	if _, err := m.Create(ctx); err != nil {
 		return nil, nil, nil, err
 	}
 	plan, err := m.MakePlan(ctx, req)
@@ -137,6 +124,22 @@ func (w *world) startedFrom(ctx context.Context, topics []string, req flinkmm2.P
 	}
 	_, err = m.Start(ctx, plan, flinkmm2.Approval{Digest: plan.Digest, By: "suite"})
 	return before, m, plan, err
+}
+
+// deliveredAndBack holds the target, the proof and then the way back to what is
+// due: ends are C', in the order of the partitions.
+func (w *world) deliveredAndBack(ctx context.Context, before map[topicPartition]int64, m *flinkmm2.Migration, plan *offsetmap.Plan, want map[topicPartition]due, ends []string) error {
+	if err := w.expectDelivered(ctx, before, want); err != nil {
+		return fmt.Errorf("the oracle: %w", err)
+	}
+	if err := w.watched(ctx, m, plan, want); err != nil {
+		return err
+	}
+	back, err := m.Rollback(ctx, plan, flinkmm2.RollbackOptions{})
+	if err != nil {
+		return err
+	}
+	return expectBoundary(back, ends...)
 }
 
 // watched holds the proof to what the oracle expects of each partition.

@@ -141,6 +141,16 @@ func (w *world) build(connect flinkmm2.Connect, journal flinkmm2.Journal, reader
 	}, w.options...)...)
 }
 
+// created is a migration of the topics whose connector exists, STOPPED.
+func (w *world) created(ctx context.Context, topics []string) (*flinkmm2.Migration, error) {
+	m, err := w.migration(topics)
+	if err != nil {
+		return nil, err
+	}
+	_, err = m.Create(ctx)
+	return m, err
+}
+
 // config is the users' template.
 func (w *world) config(topics []string) connectrest.Config {
 	quoted := make([]string, len(topics))

@@ -23,11 +23,8 @@ func openAcrossC(ctx context.Context, w *world) error {
 		return err
 	}
 	defer end(kgo.TryAbort) //nolint:errcheck // what became of the scenario is known by then
-	m, err := w.migration([]string{topic})
+	m, err := w.created(ctx, []string{topic})
 	if err != nil {
-		return err
-	}
-	if _, err := m.Create(ctx); err != nil {
 		return err
 	}
 	req := request(snapshot(stood(topic, 0, 12)))
@@ -78,11 +75,8 @@ func openFromC(ctx context.Context, w *world) error {
 		return err
 	}
 	defer end(kgo.TryAbort) //nolint:errcheck // what became of the scenario is known by then
-	m, err := w.migration([]string{topic})
+	m, err := w.created(ctx, []string{topic})
 	if err != nil {
-		return err
-	}
-	if _, err := m.Create(ctx); err != nil {
 		return err
 	}
 	for _, c := range []int64{11, 15, 18} {
