@@ -1,0 +1,46 @@
+package generator;
+
+import java.lang.reflect.Method;
+import java.util.Properties;
+
+import org.apache.flink.api.common.serialization.SimpleStringSchema;
+import org.apache.flink.connector.base.DeliveryGuarantee;
+import org.apache.flink.connector.kafka.sink.KafkaRecordSerializationSchema;
+import org.apache.flink.connector.kafka.sink.KafkaSink;
+import org.apache.flink.connector.kafka.sink.KafkaSinkBuilder;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.DataStreamSink;
+
+/** KafkaSink (1.14 and later). */
+public final class ExtraSink {
+    private ExtraSink() {}
+
+    public static void sink(DataStream<String> ds, String bootstrap, String target, Sc s) throws Exception {
+        Properties p = new Properties();
+        p.setProperty("transaction.timeout.ms", "600000");
+        KafkaSinkBuilder<String> b =
+                KafkaSink.<String>builder()
+                        .setBootstrapServers(bootstrap)
+                        .setKafkaProducerConfig(p)
+                        .setRecordSerializer(
+                                KafkaRecordSerializationSchema.builder()
+                                        .setTopic(target)
+                                        .setValueSerializationSchema(new SimpleStringSchema())
+                                        .build());
+        DeliveryGuarantee g = s.sink.equals("eo") ? DeliveryGuarantee.EXACTLY_ONCE : DeliveryGuarantee.AT_LEAST_ONCE;
+        Method set = null; // setDeliverGuarantee in 1.14, setDeliveryGuarantee later
+        for (Method m : KafkaSinkBuilder.class.getMethods()) {
+            if (m.getName().equals("setDeliveryGuarantee") || m.getName().equals("setDeliverGuarantee") && set == null) {
+                set = m;
+            }
+        }
+        set.invoke(b, g);
+        if (s.sink.equals("eo")) {
+            b.setTransactionalIdPrefix("tx-" + target);
+        }
+        DataStreamSink<String> snk = ds.sinkTo(b.build());
+        if (s.uid) {
+            snk.uid("sink");
+        }
+    }
+}
