@@ -25,11 +25,13 @@ var imports = map[string]struct {
 	modules []string
 }{
 	"offsetmap":               {},
-	"flinkstate":              {ours: []string{"offsetmap"}, modules: []string{"github.com/klauspost/compress", "github.com/twmb/franz-go"}},
+	"flinkstate":              {ours: []string{"offsetmap", "internal/localfs", "internal/shown"}, modules: []string{"github.com/klauspost/compress", "github.com/twmb/franz-go"}},
 	"flinkstate/flinkrest":    {ours: []string{"offsetmap", "internal/restapi"}, modules: []string{"github.com/hashicorp/go-retryablehttp"}},
 	"connectrest":             {ours: []string{"offsetmap", "internal/restapi"}, modules: []string{"github.com/hashicorp/go-retryablehttp"}},
 	"connectrest/connecttest": {ours: []string{"connectrest", "offsetmap"}, modules: []string{"github.com/twmb/franz-go"}},
 	"internal/restapi":        {ours: []string{"offsetmap"}},
+	"internal/localfs":        {},
+	"internal/shown":          {},
 	"internal/fresh":          {ours: []string{"offsetmap"}, modules: []string{"github.com/twmb/franz-go"}},
 	"internal/engine":         {ours: []string{"offsetmap"}},
 	"internal/proof":          {ours: []string{"offsetmap", "internal/fresh"}, modules: []string{"github.com/twmb/franz-go"}},

@@ -8,6 +8,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/flinkmm2/flinkmm2/internal/localfs"
 )
 
 // metadataName is the file that makes a folder a savepoint or checkpoint
@@ -103,10 +105,10 @@ func Read(fsys fs.FS, dir string, opts ...Option) (*Snapshot, error) {
 // without a slash or /_metadata at the end. Nothing outside of that folder and
 // of the targets of WithPathMap is read, not even through symbolic links.
 func ReadDir(dir string, opts ...Option) (*Snapshot, error) {
-	var roots []*os.Root
+	var dirs []localfs.Dir
 	defer func() {
-		for _, r := range roots {
-			_ = r.Close()
+		for _, d := range dirs {
+			_ = d.Close()
 		}
 	}()
 	in := func(d string) (place, error) {
@@ -114,11 +116,11 @@ func ReadDir(dir string, opts ...Option) (*Snapshot, error) {
 		if err != nil {
 			return place{}, err
 		}
-		r, err := os.OpenRoot(d)
+		r, err := localfs.Open(d)
 		if err != nil {
 			return place{}, err
 		}
-		roots = append(roots, r)
+		dirs = append(dirs, r)
 		return place{r.FS(), ".", d}, nil
 	}
 	o, maps, err := newOptions(opts, in)

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/internal/localfs"
 )
 
 // Store is where a savepoint lies, as a file system: of a bucket or an HDFS all
@@ -147,7 +148,7 @@ func (s *Store) mountLocal(at string) (string, error) {
 	if info, err := os.Stat(local); err == nil && !info.IsDir() || filepath.Base(local) == "_metadata" {
 		dir, name = filepath.Split(local)
 	}
-	root, err := os.OpenRoot(filepath.Clean(dir))
+	root, err := localfs.Open(filepath.Clean(dir))
 	if err != nil {
 		return "", err
 	}
