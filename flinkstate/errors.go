@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 )
 
 var (
@@ -48,7 +50,7 @@ type CorruptError struct {
 }
 
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("%v: %s, byte %d: %s: %s", ErrCorrupt, e.File, e.Offset, e.Structure, e.Reason)
+	return shown.Line(fmt.Sprintf("%v: %s, byte %d: %s: %s", ErrCorrupt, shown.Name(e.File), e.Offset, e.Structure, e.Reason))
 }
 
 // Is reports whether target is ErrCorrupt.
@@ -67,7 +69,7 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("%v: %s, byte %d: %s: %s", ErrUnsupported, e.File, e.Offset, e.Structure, e.What)
+	return shown.Line(fmt.Sprintf("%v: %s, byte %d: %s: %s", ErrUnsupported, shown.Name(e.File), e.Offset, e.Structure, e.What))
 }
 
 // Is reports whether target is ErrUnsupported.
@@ -100,19 +102,19 @@ type MissingFile struct {
 
 func (e *MissingFilesError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of the %v that %s names", len(e.Files), ErrMissingFiles, e.Metadata)
+	fmt.Fprintf(&b, "%d of the %v that %s names", len(e.Files), ErrMissingFiles, shown.Name(e.Metadata))
 	for i, f := range e.Files {
 		b.WriteString([]string{": ", "; "}[min(i, 1)])
-		b.WriteString(f.Name)
+		b.WriteString(shown.Name(f.Name))
 		switch {
 		case f.Path != "":
-			fmt.Fprintf(&b, " (looked for at %s", f.Path)
+			fmt.Fprintf(&b, " (looked for at %s", shown.Name(f.Path))
 		default:
 			b.WriteString(" (an absolute path that no path map entry fits")
 		}
 		fmt.Fprintf(&b, ", needed by operator %s", f.OperatorID)
 		if f.From != "" {
-			fmt.Fprintf(&b, "; a file of that name is found when %s is mapped to %s", f.From, f.To)
+			fmt.Fprintf(&b, "; a file of that name is found when %s is mapped to %s", shown.Name(f.From), shown.Name(f.To))
 		}
 		b.WriteByte(')')
 	}
@@ -138,18 +140,18 @@ type NoPositionError struct {
 
 func (e *NoPositionError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v in %s: none of its %d operators is a source of Kafka with a partition", ErrNoPosition, e.Metadata, len(e.Operators))
+	fmt.Fprintf(&b, "%v in %s: none of its %d operators is a source of Kafka with a partition", ErrNoPosition, shown.Name(e.Metadata), len(e.Operators))
 	fmt.Fprintf(&b, " (supported: %s, %s and %s of flink-connector-kafka, metadata versions %d to %d)", KafkaSource, DynamicKafkaSource, FlinkKafkaConsumer, oldestMetadata, newestMetadata)
 	for i, o := range e.Operators {
 		b.WriteString([]string{": ", "; "}[min(i, 1)])
 		b.WriteString(label(o.ID, o.UID, o.Name))
 		for i, s := range o.States {
-			b.WriteString([]string{" [", ", "}[min(i, 1)] + s.Name)
+			b.WriteString([]string{" [", ", "}[min(i, 1)] + shown.Name(s.Name))
 		}
 		if len(o.States) > 0 {
 			b.WriteByte(']')
 		}
-		b.WriteString(" " + o.Skipped)
+		b.WriteString(" " + shown.Line(o.Skipped))
 	}
 	return b.String()
 }
@@ -193,3 +195,34 @@ func label(id, uid, name string) string {
 	}
 	return b.String()
 }
+
+// legible makes the text of an error fit to be shown: names in it come from the
+// state, from the folder and from the caller. What errors.Is and errors.As find in
+// it stays.
+func legible(err error) error {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only a join itself, nothing below it
+		var all []error
+		var texts []string
+		for _, e := range joined.Unwrap() {
+			all, texts = append(all, legible(e)), append(texts, e.Error())
+		}
+		if err.Error() == strings.Join(texts, "\n") {
+			return errors.Join(all...)
+		}
+	}
+	if text := shown.Line(err.Error()); text != err.Error() {
+		return &shownError{text, err}
+	}
+	return err
+}
+
+type shownError struct {
+	text string
+	err  error
+}
+
+func (e *shownError) Error() string { return e.text }
+func (e *shownError) Unwrap() error { return e.err }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 )
 
 // want is the state of one subtask and what takes its elements.
@@ -91,11 +93,11 @@ func (s *store) fill(metadata string, wants []want) error {
 		f, err := s.locate(&h.stream)
 		switch {
 		case err != nil && w.missed != nil:
-			w.missed(h, fmt.Errorf("state file %s: %w", h.stream.path, err))
+			w.missed(h, fmt.Errorf("state file %s: %w", shown.Name(h.stream.path), err))
 		case errors.Is(err, errUnmapped):
 			missing[h.stream.path] = s.missing(&h.stream, f, w.op.ID)
 		case err != nil:
-			return &CorruptError{File: metadata, Offset: h.stream.at, Structure: structure(w.op.ID, h.subtask, "", "state file "+h.stream.path), Reason: err.Error()}
+			return &CorruptError{File: metadata, Offset: h.stream.at, Structure: structure(w.op.ID, h.subtask, "", "state file "+shown.Name(h.stream.path)), Reason: err.Error()}
 		case wanted[f.path] == nil:
 			wanted[f.path] = &wantedFile{file: f, name: h.stream.path, wants: []want{w}}
 		default:
@@ -160,7 +162,7 @@ func (s *store) fillFrom(f *wantedFile) (want, error) {
 	for _, w := range f.wants {
 		err := err
 		if err != nil {
-			err = fmt.Errorf("state file %s of operator %s: %w", f.file.path, w.op.ID, err)
+			err = fmt.Errorf("state file %s of operator %s: %w", shown.Name(f.file.path), w.op.ID, err)
 		} else if part, wrong := w.handle.stream.part(b); wrong != nil {
 			err = &CorruptError{
 				File: f.file.path, Offset: int64(len(b)),

@@ -28,6 +28,8 @@ func (op *operator) beyondCopying(src *Source) {
 	}
 	for _, s := range op.States {
 		switch {
+		case s.Name == legacyOldState && op.beam != "":
+			note("%s: %d", s.Holds, s.Elements)
 		case s.Elements == 0 || s.Holds != "" || s.NotRead != "":
 		case s.Name == readerState:
 			note("splits of a source that is not Kafka's: %d", s.Elements)

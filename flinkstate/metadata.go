@@ -34,6 +34,8 @@ type operator struct {
 	readers       []stateHandle
 	legacy        []stateHandle // of a FlinkKafkaConsumer
 	legacyOld     int           // elements of legacyOldState
+	defaults      []stateHandle // likewise, what a reader of Beam may have stored
+	beam          string        // the class of that, when it is one
 	sinks         []stateHandle // what a sink of Kafka may have stored
 	raw           bool          // raw operator state
 	channels      int
@@ -267,6 +269,7 @@ func (p *metadataParser) managedState(op *operator) {
 			op.legacy = append(op.legacy, p.stateHandle(i, stream))
 		case legacyOldState:
 			op.legacyOld += len(s.offsets) / 8
+			op.defaults = append(op.defaults, p.stateHandle(i, stream))
 		case writerState, committerState:
 			op.sinks = append(op.sinks, p.stateHandle(i, stream))
 		case producerHint, producerState:

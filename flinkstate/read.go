@@ -48,11 +48,11 @@ func WithMaxFileSize(bytes int64) Option {
 }
 
 // WithSinkFiles also opens the files in which sinks have their state, each of at
-// most 1 MiB, for [Snapshot.Sinks]. One that cannot be read is no error: the
-// [State] says why.
+// most 1 MiB, for [Snapshot.Sinks], and those by which a reader of Apache Beam is
+// known. One that cannot be read is no error: the [State] of a sink says why.
 //
-// By default, the state of a sink is read only where it stands in the metadata or
-// in a file that is opened for positions.
+// By default, such state is read only where it stands in the metadata or in a file
+// that is opened for positions.
 func WithSinkFiles() Option {
 	return func(o *options) { o.sinkFiles = true }
 }
@@ -62,7 +62,8 @@ func WithSinkFiles() Option {
 //
 // The error is an ErrNoMetadata, ErrNoPosition, ErrUnsupported, ErrCorrupt or
 // ErrMissingFiles, or what fsys returned.
-func Read(fsys fs.FS, dir string, opts ...Option) (*Snapshot, error) {
+func Read(fsys fs.FS, dir string, opts ...Option) (snap *Snapshot, err error) {
+	defer func() { err = legible(err) }()
 	dir = path.Clean(strings.TrimRight(dir, "/"))
 	if !fs.ValidPath(dir) {
 		return nil, fmt.Errorf("%q is no path inside an fs.FS: it is absolute or leads out of it", dir)
@@ -90,7 +91,7 @@ func Read(fsys fs.FS, dir string, opts ...Option) (*Snapshot, error) {
 	if path.Base(dir) == metadataName {
 		return from(path.Dir(dir), metadataName)
 	}
-	snap, err := from(dir, metadataName)
+	snap, err = from(dir, metadataName)
 	if err != nil {
 		// A metadata file may have been renamed. That is looked at last, so that
 		// nothing but the files is opened when all is well.
@@ -104,7 +105,8 @@ func Read(fsys fs.FS, dir string, opts ...Option) (*Snapshot, error) {
 // ReadDir is Read for a local folder. dir is its path or its file: URI, with or
 // without a slash or /_metadata at the end. Nothing outside of that folder and
 // of the targets of WithPathMap is read, not even through symbolic links.
-func ReadDir(dir string, opts ...Option) (*Snapshot, error) {
+func ReadDir(dir string, opts ...Option) (snap *Snapshot, err error) {
+	defer func() { err = legible(err) }()
 	var dirs []localfs.Dir
 	defer func() {
 		for _, d := range dirs {
@@ -215,6 +217,7 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 			sinks = append(sinks, s)
 			wants = s.wants(wants)
 		}
+		wants = beamReader{op}.wants(wants)
 	}
 	if err := s.fill(file, wants); err != nil {
 		return nil, err
@@ -243,6 +246,7 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 			snap.Sources = append(snap.Sources, *src)
 		}
 		snap.Warnings = append(snap.Warnings, ws...)
+		beamReader{r.op}.done()
 		r.op.beyondCopying(src)
 		snap.add(r.op)
 	}

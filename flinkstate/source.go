@@ -10,6 +10,7 @@ const (
 	skippedUnknownEnum  = "holds no split, and its enumerator is none that is known, so its kind cannot be told"
 	skippedUnidentified = "holds no split, and its enumerator names no partition, so its kind cannot be told"
 	skippedDynamic      = "is a DynamicKafkaSource whose readers and enumerator name no partition"
+	skippedBeam         = "is a reader of Apache Beam (%s), whose positions are not read"
 	skippedNoEnum       = "holds no split and has no enumerator, so its kind cannot be told"
 )
 
@@ -23,6 +24,9 @@ func (r *sourceReader) source(m *metadata) (*Source, []Warning, error) {
 		return nil, []Warning{op.warn(OperatorFinished, "all subtasks have finished and nothing is stored; if it was a source, its positions are gone")}, nil
 	case len(op.legacy) > 0:
 		return r.legacySource(m)
+	case len(op.readers) == 0 && op.coordinator == nil && op.beam != "":
+		op.Skipped = fmt.Sprintf(skippedBeam, op.beam)
+		return nil, nil, nil
 	case len(op.readers) == 0 && op.coordinator == nil:
 		op.Skipped = skippedNoSource
 		return nil, nil, nil

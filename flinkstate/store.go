@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 )
 
 // store finds and reads the files that a state names.
@@ -161,14 +163,14 @@ func (s *store) missing(st *stream, f file, operator string) MissingFile {
 // noMetadata explains why the metadata file could not be read.
 func (s *store) noMetadata(f file, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read %s: %w", f.path, err)
+		return fmt.Errorf("read %s: %w", shown.Name(f.path), err)
 	}
 	entries, err := fs.ReadDir(s.home.fsys, s.home.dir)
 	if err != nil {
-		return fmt.Errorf("%w: %s: the folder cannot be listed: %w", ErrNoMetadata, s.full(f.path), err)
+		return fmt.Errorf("%w: %s: the folder cannot be listed: %w", ErrNoMetadata, shown.Name(s.full(f.path)), err)
 	}
 	if hold := s.foldersWithMetadata(entries); len(hold) > 0 {
-		return fmt.Errorf("%w: %s does not exist; in the folder there is one in %s", ErrNoMetadata, s.full(f.path), strings.Join(hold, ", "))
+		return fmt.Errorf("%w: %s does not exist; in the folder there is one in %s", ErrNoMetadata, shown.Name(s.full(f.path)), strings.Join(shown.Names(hold), ", "))
 	}
 	var names []string
 	for _, e := range entries[:min(len(entries), mostListed)] {
@@ -176,7 +178,7 @@ func (s *store) noMetadata(f file, err error) error {
 		if e.IsDir() {
 			name += "/"
 		}
-		names = append(names, name)
+		names = append(names, shown.Name(name))
 	}
 	if len(entries) > mostListed {
 		names = append(names, fmt.Sprintf("and %d more", len(entries)-mostListed))
@@ -184,7 +186,7 @@ func (s *store) noMetadata(f file, err error) error {
 	if len(names) == 0 {
 		names = []string{"nothing"}
 	}
-	return fmt.Errorf("%w: %s does not exist; in the folder there is %s", ErrNoMetadata, s.full(f.path), strings.Join(names, ", "))
+	return fmt.Errorf("%w: %s does not exist; in the folder there is %s", ErrNoMetadata, shown.Name(s.full(f.path)), strings.Join(names, ", "))
 }
 
 // mostListed bounds what an error lists of a folder, and what it looks into: of a
