@@ -10,11 +10,10 @@
 //		fmt.Println(savepoint.Path)
 //	}
 //
-// Every fact of [Evidence] is known, absent or unknown (offsetmap.Fact), and one
-// that could not be had leaves the others as they are. An [Evidence] never says
-// that all is well: its zero value knows nothing, and neither does that of a
-// server which cannot be reached. [Reader] is the interface to bring evidence
-// from elsewhere.
+// Every fact of [Evidence] is known, absent or unknown (offsetmap.Fact), and
+// one that could not be had leaves the others as they are. An [Evidence] never
+// says that all is well: its zero value knows nothing, and neither does that of
+// a server which cannot be reached.
 //
 // # What the answers do not say
 //

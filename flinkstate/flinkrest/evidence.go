@@ -5,27 +5,43 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
-
-// Reader gives evidence about a job. [*Client] is one; bring your own where
-// something else than Flink's REST API knows, and leave unknown what it cannot
-// show.
-type Reader interface {
-	// Evidence returns what can be known about job now. An error says that job
-	// names none; what could not be found out is in the facts.
-	Evidence(ctx context.Context, job Job) (Evidence, error)
-}
-
-var _ Reader = (*Client)(nil)
 
 // Job says which job is meant: by its id, by its name, or by both, which then
 // must fit each other.
 type Job struct {
 	ID   JobID
 	Name string
+}
+
+// Check returns an [ErrJobID] when the id is none, and an error when neither
+// names a job.
+func (job Job) Check() error {
+	if job.ID == "" && job.Name == "" {
+		return errors.New("evidence about which job: neither an id nor a name is given")
+	}
+	if job.ID == "" {
+		return nil
+	}
+	_, err := ParseJobID(string(job.ID))
+	return err
+}
+
+// String returns the id, the name in quotes, or both.
+func (job Job) String() string {
+	switch {
+	case job.Name == "":
+		return string(job.ID)
+	case job.ID == "":
+		return strconv.Quote(job.Name)
+	default:
+		return fmt.Sprintf("%s (%q)", job.ID, job.Name)
+	}
 }
 
 // ServerKind says what answers.
@@ -176,20 +192,18 @@ const maxRefresh = time.Minute
 
 // Evidence asks for everything that [Evidence] holds, some six requests. Where
 // the job ended less than the server's refresh interval ago, it waits for that
-// interval once. The error is an [ErrJobID], or says that job names none.
+// interval once. The error is that of [Job.Check]; what could not be found out is
+// in the facts.
 func (c *Client) Evidence(ctx context.Context, job Job) (Evidence, error) {
-	if job.ID == "" && job.Name == "" {
-		return Evidence{}, errors.New("evidence about which job: neither an id nor a name is given")
+	if err := job.Check(); err != nil {
+		return Evidence{}, err
 	}
-	if job.ID != "" {
-		id, err := ParseJobID(string(job.ID))
-		if err != nil {
-			return Evidence{}, err
-		}
-		job.ID = id
-	}
+	job.ID = JobID(strings.ToLower(string(job.ID)))
 	e := Evidence{From: c.base, Server: fact(c.Server(ctx))}
-	if jobs, err := c.Jobs(ctx); err != nil {
+	if err := e.Server.Err(); errors.Is(err, ErrUnreachable) || errors.Is(err, ErrUnauthorized) {
+		// Each further call would try for as long again, to learn the same.
+		e.Job, e.Namesakes = offsetmap.NotKnown[JobSummary](err), offsetmap.NotKnown[[]JobSummary](err)
+	} else if jobs, err := c.Jobs(ctx); err != nil {
 		e.Job = offsetmap.NotKnown[JobSummary](err)
 		e.Namesakes = offsetmap.NotKnown[[]JobSummary](err)
 	} else {

@@ -350,3 +350,45 @@ func TestOlderServersAreToldByTheirTaskManagers(t *testing.T) {
 		}
 	}
 }
+
+// A server that cannot be reached, or does not let one in, says so once: each
+// further request would wait for as long again.
+func TestAServerThatRefusesIsAskedOnce(t *testing.T) {
+	s := serve(t, load(t, "2.2.1-stopped-ended"))
+	s.with = func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	}
+	c, _ := connect(t, s.URL)
+	e := ask(t, c, Job{Name: "copy orders"})
+	if len(s.asked) != 1 {
+		t.Errorf("asked for %q", s.asked)
+	}
+	for what, err := range map[string]error{
+		"server": e.Server.Err(), "job": e.Job.Err(), "namesakes": e.Namesakes.Err(), "vertices": e.Vertices.Err(),
+		"checkpoints": e.Checkpoints.Err(), "running": e.Running().Err(), "stopped": e.StoppedWithSavepoint().Err(),
+	} {
+		if !errors.Is(err, ErrUnauthorized) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestAJobIsNamed(t *testing.T) {
+	const id = "96ac6d96725be483de33215c981eb99c"
+	for _, tc := range []struct {
+		job  Job
+		text string
+		ok   bool
+	}{
+		{Job{}, "", false},
+		{Job{ID: "96ac6d"}, "96ac6d", false},
+		{Job{ID: id}, id, true},
+		{Job{Name: "copy orders"}, `"copy orders"`, true},
+		{Job{ID: id, Name: "copy orders"}, id + ` ("copy orders")`, true},
+	} {
+		if err := tc.job.Check(); (err == nil) != tc.ok || tc.job.String() != tc.text {
+			t.Errorf("%+v: %v, %s", tc.job, err, tc.job)
+		}
+	}
+}
