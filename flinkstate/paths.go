@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/flinkmm2/flinkmm2/internal/localfs"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -130,26 +130,15 @@ func scheme(s string) string {
 
 // localPath returns the path of a local folder that may be given as a file: URI.
 func localPath(s string) (string, error) {
-	switch sc := scheme(s); sc {
-	case "":
-		return filepath.Clean(s), nil
-	case "file":
-		p := strings.TrimPrefix(s, "file:")
-		if rest, ok := strings.CutPrefix(p, "//"); ok {
-			host := rest[:max(0, strings.IndexByte(rest, '/'))]
-			if p = rest[len(host):]; host != "" && host != "localhost" {
-				p = ""
-			}
-		}
-		if !strings.HasPrefix(p, "/") {
+	if localfs.IsURI(s) {
+		p, ok := localfs.FromURI(s)
+		if !ok {
 			return "", fmt.Errorf("%w: %q is no file: URI of a local absolute path", ErrUnsupported, s)
 		}
-		// Flink writes its paths into URIs as they are: what is no escape stays.
-		if plain, err := url.PathUnescape(p); err == nil {
-			p = plain
-		}
-		return filepath.Clean(filepath.FromSlash(p)), nil
-	default:
-		return "", fmt.Errorf("%w: %q: local paths and file: URIs are read, not %s: (Read takes any fs.FS; or make a local copy)", ErrUnsupported, s, sc)
+		return p, nil
 	}
+	if sc := scheme(s); sc != "" {
+		return "", fmt.Errorf("%w: %q: local paths and file: URIs are read here, not %s: (package stores opens s3:, gs: and webhdfs:, Read takes any fs.FS; or make a local copy)", ErrUnsupported, s, sc)
+	}
+	return filepath.Clean(s), nil
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/internal/localfs"
 )
 
 // location is a folder or file of a store, or of the local disk.
@@ -32,7 +33,7 @@ var s3Schemes = []string{"s3", "s3a", "s3p", "s3n"}
 func parseLocation(s string) (location, error) {
 	before, rest, ok := strings.Cut(s, ":")
 	// One letter is a drive of Windows.
-	if !ok || len(before) < 2 || strings.ContainsAny(before, `/\`) || strings.EqualFold(before, "file") {
+	if !ok || len(before) < 2 || strings.ContainsAny(before, `/\`) || localfs.IsURI(s) {
 		if s == "" {
 			return location{}, errors.New("the location is empty")
 		}
@@ -44,7 +45,7 @@ func parseLocation(s string) (location, error) {
 		l.scheme = "s3"
 	case l.scheme == "gs", l.scheme == "hdfs", l.scheme == "webhdfs", l.scheme == "swebhdfs":
 	default:
-		return location{}, fmt.Errorf("%w: savepoints are read from local paths, file:, s3:, gs:, webhdfs: and hdfs: locations, not from %s: (make a local copy)", flinkstate.ErrUnsupported, l.scheme)
+		return location{}, fmt.Errorf("%w: savepoints are read from local paths, file:, s3:, gs:, webhdfs: and hdfs: locations, not from %s: (make a local copy, or give flinkstate.Read an fs.FS)", flinkstate.ErrUnsupported, l.scheme)
 	}
 	rest, ok = strings.CutPrefix(rest, "//")
 	l.authority, l.path, _ = strings.Cut(rest, "/")

@@ -162,23 +162,12 @@ func (s *Store) mountLocal(at string) (string, error) {
 
 // localPath makes a local location absolute.
 func localPath(at string) (string, error) {
-	if len(at) > 5 && strings.EqualFold(at[:5], "file:") {
-		p := at[5:]
-		if rest, ok := strings.CutPrefix(p, "//"); ok {
-			host, _, _ := strings.Cut(rest, "/")
-			if host != "" && host != "localhost" {
-				return "", fmt.Errorf("%w: %q is no file: URI of a local absolute path", flinkstate.ErrUnsupported, at)
-			}
-			p = rest[len(host):]
-		}
-		if !strings.HasPrefix(p, "/") {
+	if localfs.IsURI(at) {
+		p, ok := localfs.FromURI(at)
+		if !ok {
 			return "", fmt.Errorf("%w: %q is no file: URI of a local absolute path", flinkstate.ErrUnsupported, at)
 		}
-		// Flink writes its paths into URIs as they are: what is no escape stays.
-		if plain, err := url.PathUnescape(p); err == nil {
-			p = plain
-		}
-		at = filepath.FromSlash(p)
+		at = p
 	}
 	return filepath.Abs(at)
 }
