@@ -40,6 +40,8 @@ type Compared struct {
 	Committed offsetmap.NextOffset // none with Missing
 	Relation  Relation
 	By        int64 // offsets between the two with Behind and Ahead, else 0
+	// Between says what those offsets hold; empty where nobody looked, or could.
+	Between Between
 }
 
 // Comparison holds each partition that a state or a group names, once, by topic
@@ -47,7 +49,8 @@ type Compared struct {
 type Comparison []Compared
 
 // Compare holds the committed offsets of a group against the positions of a
-// state. It judges nothing: only Ahead is an alarm by itself.
+// state. It judges nothing: only Ahead is an alarm by itself, unless
+// [Comparison.Explain] finds no record between.
 //
 // Of positions that name a partition twice, the last one counts.
 func Compare(positions []offsetmap.Position, committed map[offsetmap.TopicPartition]offsetmap.NextOffset) Comparison {
@@ -84,16 +87,27 @@ func compare(tp offsetmap.TopicPartition, next, committed offsetmap.NextOffset) 
 	return c
 }
 
-// String returns the relation, and by how many offsets: "behind 12".
+// String returns the relation, by how many offsets, and what these are where it is
+// known that no record is among them: "behind 12", "ahead 1, only transaction
+// markers between".
 func (c Compared) String() string {
+	text := string(c.Relation)
 	if c.By > 0 {
-		return fmt.Sprintf("%s %d", c.Relation, c.By)
+		text += fmt.Sprintf(" %d", c.By)
 	}
-	return string(c.Relation)
+	switch c.Between {
+	case BetweenMarkers:
+		text += ", only transaction markers between"
+	case BetweenAborted:
+		text += ", only aborted records between"
+	case BetweenGaps:
+		text += ", nothing left between"
+	}
+	return text
 }
 
 // MarshalJSON writes topic, partition, relation, "by" with behind and ahead, and
-// "next" and "committed" where they are.
+// "next", "committed" and "between" where they are.
 func (c Compared) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Topic     string               `json:"topic"`
@@ -102,7 +116,18 @@ func (c Compared) MarshalJSON() ([]byte, error) {
 		Committed offsetmap.NextOffset `json:"committed,omitzero"`
 		Relation  Relation             `json:"relation"`
 		By        int64                `json:"by,omitzero"`
-	}{c.Topic, c.Partition, c.Next, c.Committed, c.Relation, c.By})
+		Between   Between              `json:"between,omitempty"`
+	}{c.Topic, c.Partition, c.Next, c.Committed, c.Relation, c.By, c.Between})
+}
+
+// hollow counts the partitions in the relation that no record is between.
+func (c Comparison) hollow(r Relation) (n int) {
+	for _, p := range c {
+		if p.Relation == r && p.Between.Hollow() {
+			n++
+		}
+	}
+	return n
 }
 
 // Count returns how many partitions stand in the relation, and by how many
@@ -117,14 +142,20 @@ func (c Comparison) Count(r Relation) (partitions int, most int64) {
 	return partitions, most
 }
 
-// String counts: "3 equal, 1 behind by at most 12, 1 missing".
+// String counts: "3 equal, 1 behind by at most 12, 1 missing", and of those behind
+// and ahead the ones that no record is between: "2 behind by at most 1 (1 by
+// transaction markers or aborted records only)".
 func (c Comparison) String() string {
 	var parts []string
 	for _, r := range []Relation{Equal, Behind, Ahead, Missing, Unread} {
 		switch n, most := c.Count(r); {
 		case n == 0:
 		case most > 0:
-			parts = append(parts, fmt.Sprintf("%d %s by at most %d", n, r, most))
+			part := fmt.Sprintf("%d %s by at most %d", n, r, most)
+			if hollow := c.hollow(r); hollow > 0 {
+				part += fmt.Sprintf(" (%d by transaction markers or aborted records only)", hollow)
+			}
+			parts = append(parts, part)
 		default:
 			parts = append(parts, fmt.Sprintf("%d %s", n, r))
 		}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -15,17 +16,22 @@ import (
 )
 
 var (
-	// ErrNoGroup says that the brokers know no consumer group of that name.
+	// ErrNoGroup says that the brokers know no group of that name.
 	ErrNoGroup = errors.New("no such consumer group")
 	// ErrNoCommit says that a group exists and has no committed offset, of the
 	// topics that were asked for.
 	ErrNoCommit = errors.New("no committed offset")
+	// ErrNotConsumerGroup says that a group of that name exists and is none whose
+	// committed offsets say where a Flink job stood: a share group (KIP-932) has
+	// none, those of a streams group (KIP-1071) are of Kafka Streams, and a group
+	// of Connect workers holds no offsets.
+	ErrNotConsumerGroup = errors.New("not a consumer group")
 )
 
 // The codes of warnings about a consumer group.
 const (
 	// CommitMissing: partitions have no committed offset. Flink leaves none for a
-	// partition that it has not read from.
+	// partition that it has not read from, and offsets expire.
 	CommitMissing WarningCode = "commit-missing"
 	// CommitWithoutTopic: the group has committed offsets of a topic that does
 	// not exist, or that the client may not see.
@@ -33,25 +39,37 @@ const (
 	// GroupAbsent: a group that positions were to be compared with does not exist,
 	// or has no committed offset of their topics.
 	GroupAbsent WarningCode = "group-absent"
+	// GroupJoined: members hold the group, or once did, so it is not that of a
+	// KafkaSource alone, which never joins its group.
+	GroupJoined WarningCode = "group-joined"
 )
 
-// GroupAdmin is what ReadGroup asks of a cluster. *kadm.Client satisfies it.
+// OffsetExpiry says, for people, why a group may lack an offset that was committed, and
+// what to use instead. For a group without members brokers count from each
+// offset's own last commit (KIP-211, ClassicGroup.offsetExpirationCondition).
+const OffsetExpiry = "a broker drops each offset of a group without members offsets.retention.minutes (by default 7 days) after that offset's own last commit; the savepoint, which does not expire, is the better source"
+
+// GroupAdmin is what a GroupReader asks of a cluster. *kadm.Client satisfies it.
 type GroupAdmin interface {
 	FetchOffsets(ctx context.Context, group string) (kadm.OffsetResponses, error)
 	DescribeGroups(ctx context.Context, groups ...string) (kadm.DescribedGroups, error)
+	DescribeConsumerGroups(ctx context.Context, groups ...string) (kadm.DescribedConsumerGroups, error)
+	ListGroups(ctx context.Context, filterStates ...string) (kadm.ListedGroups, error)
 	Metadata(ctx context.Context, topics ...string) (kadm.Metadata, error)
 }
 
 // Group is what a consumer group has committed.
 type Group struct {
-	ID string
+	GroupDescription
+	// At is when the offsets were asked for.
+	At time.Time
 	// Positions holds each partition with a committed offset, by topic and
 	// number. A committed offset is the next one to read, C.
 	Positions []offsetmap.Position
 	// Missing holds the partitions of the topics without one, by topic and
 	// number, as the client's metadata shows the topics: seconds old at worst.
 	Missing []offsetmap.TopicPartition
-	// Warnings holds what a reader of the positions must know, by topic.
+	// Warnings holds what a reader of the positions must know, by code and topic.
 	Warnings []Warning
 }
 
@@ -64,130 +82,208 @@ func (g *Group) Committed() map[offsetmap.TopicPartition]offsetmap.NextOffset {
 	return out
 }
 
-// ReadGroup reads the offsets that a consumer group has committed for the
-// topics, or for every topic that it has committed when none is named. Offsets
-// of transactions that are still open are not taken (KIP-447): while there is
-// one, the answer is the error UNSTABLE_OFFSET_COMMIT. What the group holds of
-// topics that are not asked for is not judged, be it readable or not.
-//
-// A group cannot show that its job has stopped, nor that what it committed was
-// delivered: after a stop with savepoint it usually lags behind the savepoint,
-// and a group that commits by itself may be ahead of the target.
-//
-// A group that does not exist is an ErrNoGroup, and one without a committed
-// offset an ErrNoCommit. A named topic that does not exist is an error too.
+// ReadGroup reads a group as [GroupReader.Read] does, with a reader of the
+// default options.
 func ReadGroup(ctx context.Context, admin GroupAdmin, group string, topics ...string) (*Group, error) {
-	if group == "" {
-		return nil, errors.New("consumer group: no name was given")
+	return NewGroupReader(admin).Read(ctx, group, topics...)
+}
+
+// Read reads the offsets that a consumer group has committed for the topics, or
+// for every topic that it has committed when none is named. The number of
+// requests does not grow with the topics or partitions.
+//
+// Offsets of transactions that are still open are not taken, nor are the older
+// ones that they would replace (KIP-447): Read waits until the transactions have
+// ended, up to [WithStableTimeout], and is then an *[UnstableOffsetsError]. What
+// the group holds of topics that are not asked for is not judged, be it readable
+// or not.
+//
+// A group cannot show that its job has stopped, in whatever state it is, nor that
+// what it committed was delivered: after a stop with savepoint it usually lags
+// behind the savepoint, and a group that commits by itself may be ahead of the
+// target.
+//
+// A group that does not exist is an [ErrNoGroup], one of another kind an
+// [ErrNotConsumerGroup], and one without a committed offset an [ErrNoCommit]. A
+// named topic that does not exist is an error too, and so is a group whose kind
+// cannot be found out.
+func (r *GroupReader) Read(ctx context.Context, group string, topics ...string) (*Group, error) {
+	described, err := r.Describe(ctx, group)
+	if err != nil {
+		return nil, err
 	}
-	fetched, err := admin.FetchOffsets(kadm.RequireStable(ctx), group)
+	if err := described.holdsOffsets(); err != nil {
+		return nil, err
+	}
+	started := r.now()
+	for {
+		look := groupLook{reader: r, named: len(topics) > 0, group: Group{GroupDescription: described, At: r.now(), Warnings: []Warning{}}}
+		if err := look.read(ctx, topics); err != nil {
+			return nil, fmt.Errorf("consumer group %s: %w", group, err)
+		}
+		if len(look.unstable) == 0 {
+			return look.finish(topics)
+		}
+		waited := r.now().Sub(started)
+		stopped := waited+unstablePause > r.stableTimeout
+		if !stopped {
+			err = r.sleep(ctx, unstablePause)
+			waited = r.now().Sub(started)
+		}
+		if stopped || err != nil {
+			return nil, &UnstableOffsetsError{Group: group, Partitions: look.unstable, Waited: waited, Cause: err}
+		}
+	}
+}
+
+// groupLook gathers what one look at a group's offsets shows.
+type groupLook struct {
+	reader *GroupReader
+	named  bool // topics were
+	group  Group
+
+	committed map[offsetmap.TopicPartition]offsetmap.NextOffset
+	others    int                        // what was answered of other topics
+	unstable  []offsetmap.TopicPartition // sorted
+	topics    []string                   // that were asked for, or that have an offset; sorted
+}
+
+func (l *groupLook) read(ctx context.Context, topics []string) error {
+	fetched, err := l.reader.admin.FetchOffsets(kadm.RequireStable(ctx), l.group.ID)
 	switch {
 	case errors.Is(err, kerr.GroupIDNotFound):
-		return nil, fmt.Errorf("consumer group %s: %w", group, ErrNoGroup)
+		return ErrNoGroup
 	case err != nil:
-		return nil, fmt.Errorf("consumer group %s: %w", group, err)
+		return err
 	}
-	out := &Group{ID: group, Warnings: []Warning{}}
-	named := len(topics) > 0
 	wanted := map[string]bool{}
 	for _, t := range topics {
 		wanted[t] = true
 	}
-	committed, others, err := committedOf(fetched, func(topic string) bool { return !named || wanted[topic] })
-	if err != nil {
-		return nil, fmt.Errorf("consumer group %s: %w", group, err)
+	if err := l.take(fetched, func(topic string) bool { return !l.named || wanted[topic] }); err != nil {
+		return err
 	}
-	for tp, next := range committed {
+	for tp := range l.committed {
 		wanted[tp.Topic] = true
-		out.Positions = append(out.Positions, offsetmap.Position{TopicPartition: tp, Next: next})
 	}
-	if len(out.Positions) == 0 {
-		return nil, noCommit(ctx, admin, group, topics, others)
+	l.topics = slices.Sorted(maps.Keys(wanted))
+	if err := l.addMissing(ctx); err != nil {
+		return err
 	}
-	slices.SortFunc(out.Positions, func(a, b offsetmap.Position) int { return a.Compare(b.TopicPartition) })
-	return out, out.addMissing(ctx, admin, committed, slices.Sorted(maps.Keys(wanted)), named)
+	return l.askMissing(ctx)
 }
 
-// committedOf returns the partitions of the wanted topics that have a committed
-// offset, and an error that names every one that could not be read. Of other
-// topics, which say nothing of the migration, it counts what was answered.
-func committedOf(fetched kadm.OffsetResponses, wanted func(topic string) bool) (out map[offsetmap.TopicPartition]offsetmap.NextOffset, others int, err error) {
-	const none = -1 // what brokers answer for a partition without one
-	out = map[offsetmap.TopicPartition]offsetmap.NextOffset{}
+// take sorts what was answered of the wanted topics; its error names every
+// partition that could not be read. Of other topics, which say nothing of the
+// migration, it counts what was answered.
+func (l *groupLook) take(fetched kadm.OffsetResponses, wanted func(topic string) bool) error {
+	l.committed = map[offsetmap.TopicPartition]offsetmap.NextOffset{}
 	var bad []error
 	for _, o := range fetched.Sorted() {
 		tp := offsetmap.TopicPartition{Topic: o.Topic, Partition: o.Partition}
-		switch {
-		case o.Err == nil && o.At == none:
-			continue
-		case !wanted(o.Topic):
-			others++
-			continue
-		case o.Err != nil:
-			bad = append(bad, fmt.Errorf("%s: %w", tp, o.Err))
+		if !wanted(o.Topic) {
+			if o.Err != nil || o.At != noOffset {
+				l.others++
+			}
 			continue
 		}
-		next, err := offsetmap.Next(o.At)
-		if err != nil {
-			bad = append(bad, fmt.Errorf("%s: %w", tp, err))
-			continue
+		if err := l.put(tp, o.At, o.Err); err != nil {
+			bad = append(bad, err)
 		}
-		out[tp] = next
 	}
-	return out, others, errors.Join(bad...)
+	return errors.Join(bad...)
 }
 
-// noCommit tells a group that does not exist from one without an offset.
-func noCommit(ctx context.Context, admin GroupAdmin, group string, topics []string, others int) error {
-	if others > 0 {
-		return fmt.Errorf("consumer group %s: %w of %s, and %d of other topics", group, ErrNoCommit, strings.Join(topics, ", "), others)
-	}
-	described, err := admin.DescribeGroups(ctx, group)
-	one := described[group]
-	if err == nil {
-		err = one.Err
-	}
+// noOffset is what brokers answer for a partition without a committed offset.
+const noOffset = -1
+
+// put keeps what was answered for one partition.
+func (l *groupLook) put(tp offsetmap.TopicPartition, at int64, err error) error {
 	switch {
-	case errors.Is(err, kerr.GroupIDNotFound), err == nil && (one.State == "Dead" || one.State == ""):
-		return fmt.Errorf("consumer group %s: %w", group, ErrNoGroup)
+	case errors.Is(err, kerr.UnstableOffsetCommit):
+		l.unstable = append(l.unstable, tp)
 	case err != nil:
-		return fmt.Errorf("consumer group %s: %w, and whether it exists could not be found out: %w", group, ErrNoCommit, err)
-	default:
-		return fmt.Errorf("consumer group %s: %w, though it exists and is %s", group, ErrNoCommit, one.State)
+		return fmt.Errorf("%s: %w", tp, err)
+	case at != noOffset:
+		next, err := offsetmap.Next(at)
+		if err != nil {
+			return fmt.Errorf("%s: %w", tp, err)
+		}
+		l.committed[tp] = next
 	}
+	return nil
 }
 
 // addMissing finds the partitions of the topics without a committed offset.
-func (g *Group) addMissing(ctx context.Context, admin GroupAdmin, committed map[offsetmap.TopicPartition]offsetmap.NextOffset, topics []string, named bool) error {
-	metadata, err := admin.Metadata(ctx, topics...)
-	if err != nil {
-		return fmt.Errorf("consumer group %s: its topics: %w", g.ID, err)
+func (l *groupLook) addMissing(ctx context.Context) error {
+	if len(l.topics) == 0 { // kadm would ask for all
+		return nil
 	}
-	for _, topic := range topics {
+	metadata, err := l.reader.admin.Metadata(ctx, l.topics...)
+	if err != nil {
+		return fmt.Errorf("its topics: %w", err)
+	}
+	unstable := make(map[offsetmap.TopicPartition]bool, len(l.unstable))
+	for _, tp := range l.unstable {
+		unstable[tp] = true
+	}
+	for _, topic := range l.topics {
 		detail, ok := metadata.Topics[topic]
 		switch {
 		case ok && detail.Err == nil:
-		case !named && (!ok || errors.Is(detail.Err, kerr.UnknownTopicOrPartition)):
-			g.Warnings = append(g.Warnings, Warning{Code: CommitWithoutTopic, Text: fmt.Sprintf(
+		case !l.named && (!ok || errors.Is(detail.Err, kerr.UnknownTopicOrPartition)):
+			l.group.Warnings = append(l.group.Warnings, Warning{Code: CommitWithoutTopic, Text: fmt.Sprintf(
 				"the group has committed offsets of topic %s, which does not exist, or may not be seen", topic)})
 			continue
 		case !ok:
-			return fmt.Errorf("consumer group %s: topic %s: the brokers do not answer for it", g.ID, topic)
+			return fmt.Errorf("topic %s: the brokers do not answer for it", topic)
 		default:
-			return fmt.Errorf("consumer group %s: topic %s: %w", g.ID, topic, detail.Err)
+			return fmt.Errorf("topic %s: %w", topic, detail.Err)
 		}
-		var missing []string
 		for _, p := range slices.Sorted(maps.Keys(detail.Partitions)) {
 			tp := offsetmap.TopicPartition{Topic: topic, Partition: p}
-			if _, there := committed[tp]; !there {
-				g.Missing = append(g.Missing, tp)
-				missing = append(missing, tp.String())
+			if _, there := l.committed[tp]; !there && !unstable[tp] {
+				l.group.Missing = append(l.group.Missing, tp)
 			}
-		}
-		if len(missing) > 0 {
-			g.Warnings = append(g.Warnings, Warning{Code: CommitMissing, Text: fmt.Sprintf(
-				"the group has no committed offset of %s: not read from, or never committed", strings.Join(missing, ", "))})
 		}
 	}
 	return nil
+}
+
+// finish makes the group of what was gathered.
+func (l *groupLook) finish(topics []string) (*Group, error) {
+	g := &l.group
+	if len(l.committed) == 0 {
+		if l.others > 0 {
+			return nil, fmt.Errorf("consumer group %s: %w of %s, and %d of other topics", g.ID, ErrNoCommit, strings.Join(topics, ", "), l.others)
+		}
+		return nil, fmt.Errorf("consumer group %s: %w, though it exists and is %s", g.ID, ErrNoCommit, g.State)
+	}
+	for tp, next := range l.committed {
+		g.Positions = append(g.Positions, offsetmap.Position{TopicPartition: tp, Next: next})
+	}
+	slices.SortFunc(g.Positions, func(a, b offsetmap.Position) int { return a.Compare(b.TopicPartition) })
+	for rest := g.Missing; len(rest) > 0; {
+		topic, n := rest[0].Topic, 1
+		for n < len(rest) && rest[n].Topic == topic {
+			n++
+		}
+		g.Warnings = append(g.Warnings, Warning{Code: CommitMissing, Text: fmt.Sprintf(
+			"the group has no committed offset of %s: not read from, never committed, or expired: %s", joined(rest[:n]), OffsetExpiry)})
+		rest = rest[n:]
+	}
+	slices.SortStableFunc(g.Warnings, func(a, b Warning) int { return strings.Compare(string(a.Code), string(b.Code)) })
+	if g.joined() {
+		g.Warnings = append(g.Warnings, Warning{Code: GroupJoined, Text: fmt.Sprintf(
+			"%s; a KafkaSource never joins its group, so somebody else commits to it, or did", g.GroupDescription)})
+	}
+	return g, nil
+}
+
+func joined(partitions []offsetmap.TopicPartition) string {
+	names := make([]string, len(partitions))
+	for i, tp := range partitions {
+		names[i] = tp.String()
+	}
+	return strings.Join(names, ", ")
 }

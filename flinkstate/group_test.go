@@ -13,7 +13,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -157,73 +156,5 @@ func TestGroupWithoutACommitIsNotAnUnknownOne(t *testing.T) {
 		case time.Now().After(deadline):
 			t.Fatalf("the group was joined and is still unknown: %v", err)
 		}
-	}
-}
-
-// An offset that an open transaction holds may never become the group's. It is
-// no answer, and the older one that it would replace is none either.
-func TestOffsetOfAnOpenTransactionIsNotTaken(t *testing.T) {
-	t.Parallel()
-	c, client, admin := groupBroker(t)
-	commit(t, admin, "copy", map[offsetmap.TopicPartition]int64{orders(0): 5})
-	if got, err := flinkstate.ReadGroup(t.Context(), admin, "copy"); err != nil || got.Committed()[orders(0)].String() != "5" {
-		t.Fatalf("before the transaction: %+v, %v", got, err)
-	}
-	asked := 0
-	c.ControlKey(int16(kmsg.OffsetFetch), func(r kmsg.Request) (kmsg.Response, error, bool) {
-		c.KeepControl()
-		if r.(*kmsg.OffsetFetchRequest).RequireStable {
-			asked++
-		}
-		return nil, nil, false
-	})
-	openTransactionWithOffset(t, client, "copy", 9)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	got, err := flinkstate.ReadGroup(ctx, admin, "copy")
-	if !errors.Is(err, kerr.UnstableOffsetCommit) {
-		t.Errorf("got %+v, error %v", got, err)
-	}
-	if asked == 0 {
-		t.Error("stable offsets were not asked for")
-	}
-}
-
-// openTransactionWithOffset leaves an offset of orders-0 in a transaction that
-// stays open.
-func openTransactionWithOffset(t *testing.T, client *kgo.Client, group string, at int64) {
-	t.Helper()
-	id := "producer"
-	init := kmsg.NewPtrInitProducerIDRequest()
-	init.TransactionalID, init.TransactionTimeoutMillis = &id, 60_000
-	producer, err := init.RequestWith(t.Context(), client)
-	if err := errors.Join(err, kerr.ErrorForCode(producer.ErrorCode)); err != nil {
-		t.Fatal(err)
-	}
-	add := kmsg.NewPtrAddOffsetsToTxnRequest()
-	add.TransactionalID, add.ProducerID, add.ProducerEpoch, add.Group = id, producer.ProducerID, producer.ProducerEpoch, group
-	added, err := add.RequestWith(t.Context(), client)
-	if err := errors.Join(err, kerr.ErrorForCode(added.ErrorCode)); err != nil {
-		t.Fatal(err)
-	}
-	commit := kmsg.NewPtrTxnOffsetCommitRequest()
-	commit.TransactionalID, commit.ProducerID, commit.ProducerEpoch, commit.Group = id, producer.ProducerID, producer.ProducerEpoch, group
-	commit.Generation = -1
-	partition := kmsg.NewTxnOffsetCommitRequestTopicPartition()
-	partition.Offset = at
-	topic := kmsg.NewTxnOffsetCommitRequestTopic()
-	known, err := kadm.NewClient(client).Metadata(t.Context(), "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
-	topic.TopicID = known.Topics["orders"].ID
-	topic.Topic, topic.Partitions = "orders", append(topic.Partitions, partition)
-	commit.Topics = append(commit.Topics, topic)
-	done, err := commit.RequestWith(t.Context(), client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := kerr.ErrorForCode(done.Topics[0].Partitions[0].ErrorCode); err != nil {
-		t.Fatal(err)
 	}
 }

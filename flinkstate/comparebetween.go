@@ -1,0 +1,272 @@
+package flinkstate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// Between says what the source holds of the offsets between C and what a group
+// has committed.
+type Between string
+
+const (
+	// BetweenRecords: a record that the reader is shown.
+	BetweenRecords Between = "records"
+	// BetweenMarkers: nothing but markers of transactions, which end each one with
+	// an offset of its own and are shown to nobody.
+	BetweenMarkers Between = "transaction-markers"
+	// BetweenAborted: nothing but records of aborted transactions, which a
+	// read_committed reader is not shown, and markers.
+	BetweenAborted Between = "aborted-records"
+	// BetweenGaps: no record, and offsets without anything: compaction took what was
+	// there, so a record may have been read from them before.
+	BetweenGaps Between = "gaps"
+)
+
+// Hollow reports whether there never was a record to read: no reader passed one,
+// whatever it committed.
+func (b Between) Hollow() bool { return b == BetweenMarkers || b == BetweenAborted }
+
+// ExplainOption changes what [Comparison.Explain] reads.
+type ExplainOption func(*explainer)
+
+// WithMostOffsets says how large a difference is at most that is looked into.
+// Larger ones hold records in every log that has some.
+// By default, 1000 offsets.
+func WithMostOffsets(n int64) ExplainOption { return func(e *explainer) { e.most = n } }
+
+// WithExplainTimeout says how long all reading may take. What was not looked into
+// by then stays unexplained.
+// By default, 15 seconds.
+func WithExplainTimeout(d time.Duration) ExplainOption { return func(e *explainer) { e.within = d } }
+
+// Explain looks into the source, with a client of the cluster that has the group,
+// at the offsets between C and what was committed of each partition that is Behind
+// or Ahead by few offsets, and returns a copy of the comparison with
+// [Compared.Between] set where it could be found out. One MiB of a partition is
+// read at a time, up to the first record that a reader of that isolation level is
+// shown.
+//
+// The error joins why partitions could not be looked into; their Between stays
+// empty, and they count as if a record was there.
+func (c Comparison) Explain(ctx context.Context, client *kgo.Client, isolation offsetmap.Isolation, opts ...ExplainOption) (Comparison, error) {
+	e := &explainer{client: client, most: 1000, within: 15 * time.Second}
+	for _, o := range opts {
+		o(e)
+	}
+	switch isolation {
+	case offsetmap.ReadCommitted:
+		e.isolation = kgo.ReadCommitted()
+	case offsetmap.ReadUncommitted:
+		e.isolation = kgo.ReadUncommitted()
+	default:
+		return slices.Clone(c), fmt.Errorf("isolation level %q is neither %s nor %s", isolation, offsetmap.ReadCommitted, offsetmap.ReadUncommitted)
+	}
+	out := slices.Clone(c)
+	var asked []*Compared
+	for i := range out {
+		if p := &out[i]; p.By > 0 && p.By <= e.most {
+			asked = append(asked, p)
+		}
+	}
+	if len(asked) == 0 {
+		return out, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.within)
+	defer cancel()
+	if err := e.findLeaders(ctx, asked); err != nil {
+		return out, fmt.Errorf("what lies between: %w", err)
+	}
+	var errs []error
+	for _, p := range asked {
+		between, err := e.explain(ctx, p)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("what lies between in %s: %w", p.TopicPartition, err))
+			if ctx.Err() != nil {
+				break
+			}
+			continue
+		}
+		p.Between = between
+	}
+	return out, errors.Join(errs...)
+}
+
+// WithBetween returns a copy of the comparison that has taken over what an
+// earlier one found out of the same offsets.
+func (c Comparison) WithBetween(earlier Comparison) Comparison {
+	known := make(map[Compared]Between, len(earlier))
+	for _, p := range earlier {
+		between := p.Between
+		p.Between = ""
+		known[p] = between
+	}
+	out := slices.Clone(c)
+	for i, p := range out {
+		p.Between = ""
+		out[i].Between = cmp.Or(out[i].Between, known[p])
+	}
+	return out
+}
+
+type explainer struct {
+	client    *kgo.Client
+	isolation kgo.IsolationLevel
+	most      int64
+	within    time.Duration
+	leaders   map[offsetmap.TopicPartition]leader
+}
+
+type leader struct {
+	broker int32
+	topic  [16]byte // its id, by which newer brokers are asked
+	err    error
+}
+
+// findLeaders asks for those of all partitions at once.
+func (e *explainer) findLeaders(ctx context.Context, asked []*Compared) error {
+	req := kmsg.NewPtrMetadataRequest()
+	for i, p := range asked { // sorted
+		if i == 0 || asked[i-1].Topic != p.Topic {
+			topic := kmsg.NewMetadataRequestTopic()
+			topic.Topic = &p.Topic
+			req.Topics = append(req.Topics, topic)
+		}
+	}
+	resp, err := req.RequestWith(ctx, e.client)
+	if err != nil {
+		return err
+	}
+	e.leaders = map[offsetmap.TopicPartition]leader{}
+	for _, t := range resp.Topics {
+		if t.Topic == nil {
+			continue
+		}
+		for _, p := range t.Partitions {
+			e.leaders[offsetmap.TopicPartition{Topic: *t.Topic, Partition: p.Partition}] = leader{
+				p.Leader, t.TopicID, cmp.Or(kerr.ErrorForCode(t.ErrorCode), kerr.ErrorForCode(p.ErrorCode)),
+			}
+		}
+	}
+	return nil
+}
+
+// explain reads what lies between until a record decides it.
+func (e *explainer) explain(ctx context.Context, p *Compared) (Between, error) {
+	lead, ok := e.leaders[p.TopicPartition]
+	if !ok || lead.broker < 0 && lead.err == nil {
+		lead.err = kerr.LeaderNotAvailable
+	}
+	if lead.err != nil {
+		return "", lead.err
+	}
+	from, goal := p.bounds()
+	var found tally
+	for at := from; at < goal; {
+		answer, err := e.fetch(ctx, p.TopicPartition, lead, at)
+		if err != nil {
+			return "", err
+		}
+		next, err := found.add(e.isolation, p.TopicPartition, answer, at, goal)
+		switch {
+		case err != nil:
+			return "", err
+		case found.shown > 0:
+			return BetweenRecords, nil
+		case next <= at:
+			return "", fmt.Errorf("the broker shows nothing from offset %d on, before %d", at, goal)
+		}
+		at = next
+	}
+	switch hidden := found.markers + found.aborted; {
+	case hidden < goal-from:
+		return BetweenGaps, nil
+	case found.aborted > 0:
+		return BetweenAborted, nil
+	default:
+		return BetweenMarkers, nil
+	}
+}
+
+// bounds are the offsets between: from the lower one, up to but not the higher.
+func (c Compared) bounds() (from, to int64) {
+	n, _ := c.Next.Value()
+	m, _ := c.Committed.Value()
+	return min(n, m), max(n, m)
+}
+
+// tally counts offsets by what they hold.
+type tally struct{ shown, aborted, markers int64 }
+
+// add counts what an answer holds from an offset up to the goal, and returns up to
+// where it goes.
+func (t *tally) add(isolation kgo.IsolationLevel, tp offsetmap.TopicPartition, answer *kmsg.FetchResponseTopicPartition, from, goal int64) (int64, error) {
+	opts := kgo.ProcessFetchPartitionOpts{KeepControlRecords: true, Offset: from, IsolationLevel: isolation, Topic: tp.Topic, Partition: tp.Partition}
+	shown, _ := kgo.ProcessFetchPartition(opts, answer, kgo.DefaultDecompressor(), nil)
+	// Whatever the isolation level, the answer holds every batch, and those of
+	// aborted transactions are named beside them.
+	opts.IsolationLevel = kgo.ReadUncommitted()
+	all, next := kgo.ProcessFetchPartition(opts, answer, kgo.DefaultDecompressor(), nil)
+	if err := cmp.Or(shown.Err, all.Err); err != nil {
+		return from, err
+	}
+	data := func(records []*kgo.Record) (n, markers int64) {
+		for _, r := range records {
+			switch {
+			case r.Offset < from || r.Offset >= goal:
+			case r.Attrs.IsControl():
+				markers++
+			default:
+				n++
+			}
+		}
+		return n, markers
+	}
+	visible, _ := data(shown.Records)
+	stored, markers := data(all.Records)
+	t.shown += visible
+	t.aborted += stored - visible
+	t.markers += markers
+	return next, nil
+}
+
+func (e *explainer) fetch(ctx context.Context, tp offsetmap.TopicPartition, lead leader, from int64) (*kmsg.FetchResponseTopicPartition, error) {
+	const most = 1 << 20
+	req := kmsg.NewPtrFetchRequest()
+	req.MaxWaitMillis, req.MinBytes, req.MaxBytes = 0, 0, most
+	req.SessionEpoch = -1 // no session
+	if e.isolation == kgo.ReadCommitted() {
+		req.IsolationLevel = 1
+	}
+	topic := kmsg.NewFetchRequestTopic()
+	topic.Topic, topic.TopicID = tp.Topic, lead.topic
+	part := kmsg.NewFetchRequestTopicPartition()
+	part.Partition, part.FetchOffset, part.PartitionMaxBytes = tp.Partition, from, most
+	topic.Partitions = append(topic.Partitions, part)
+	req.Topics = append(req.Topics, topic)
+	resp, err := req.RequestWith(ctx, e.client.Broker(int(lead.broker)))
+	if err != nil {
+		return nil, fmt.Errorf("broker %d: fetch: %w", lead.broker, err)
+	}
+	if err := kerr.ErrorForCode(resp.ErrorCode); err != nil {
+		return nil, err
+	}
+	for _, t := range resp.Topics {
+		for i := range t.Partitions {
+			if p := &t.Partitions[i]; p.Partition == tp.Partition {
+				return p, kerr.ErrorForCode(p.ErrorCode)
+			}
+		}
+	}
+	return nil, errors.New("the broker does not answer for the partition")
+}
