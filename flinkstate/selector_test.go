@@ -69,3 +69,55 @@ func TestSelector(t *testing.T) {
 		t.Errorf("uid b: got %s, %v", got.OperatorID, err)
 	}
 }
+
+// A person's word must mean one source. What could mean two is refused, and
+// what is chosen is what was written.
+func TestSelectorsThatCouldMeanTwo(t *testing.T) {
+	source := func(id, uid, name string) jobOp {
+		return jobOp{id: id, uid: uid, name: name, parallelism: 1, subtasks: []jobSubtask{{managed: reader(split("x", 0, 1, noStop))}}}
+	}
+	other := func(id, uid, name string) jobOp { return jobOp{id: id, uid: uid, name: name, parallelism: 1} }
+	const (
+		a = "abcd0000000000000000000000000001"
+		b = "abcd0000000000000000000000000002"
+		c = "c0de0000000000000000000000000003"
+	)
+	snap := read(t, job{version: 6, properties: properties(t), operators: []jobOp{
+		source(a, "orders", "Source: A"), source(b, "payments", "orders"), source(c, "abcd", "Source: C"),
+		other("0dd00000000000000000000000000004", "Source: C", "Map"), other("fade0000000000000000000000000005", "", "sink"),
+	}})
+	for selector, want := range map[string]string{
+		"payments": b, "Source: A": a, "C0DE": c, "c0de0000": c, strings.ToUpper(a): a, a[:31] + "1": a,
+		"abcd": c, // its uid; as the start of an id it would be two others
+	} {
+		if got, err := snap.Source(selector); err != nil || got.OperatorID != want {
+			t.Errorf("%q: got %s, %v; want %s", selector, got.OperatorID, err, want)
+		}
+	}
+	for selector, why := range map[string]string{
+		"":           "3 sources and none was named",
+		"orders":     "fits 2 sources",                  // a uid, and another's name
+		"ABCD":       "fits 2 sources",                  // the start of two ids; a uid has its case
+		"Source: C":  "which has no splits of a source", // the uid of what is no source
+		"fade":       "which has no splits of a source",
+		"sink":       "which has no splits of a source",
+		"Orders":     "fits no source",
+		" orders":    "fits no source",
+		"c0d":        "fits no source",
+		"c0de1":      "fits no source",
+		a + "0":      "fits no source",
+		"%":          "fits no source",
+		"\x1b[2Jx\n": `"\x1b[2Jx\n" fits no source`,
+	} {
+		got, err := snap.Source(selector)
+		if !errors.Is(err, flinkstate.ErrSelector) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: got %s, %v; want an ErrSelector that says %q", selector, got.OperatorID, err, why)
+			continue
+		}
+		for _, choice := range []string{a + ` uid "orders" name "Source: A"`, b + ` uid "payments" name "orders"`, c + ` uid "abcd" name "Source: C"`} {
+			if !strings.Contains(err.Error(), choice) {
+				t.Errorf("%q: the error does not offer %s: %v", selector, choice, err)
+			}
+		}
+	}
+}
