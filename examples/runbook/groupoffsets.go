@@ -109,7 +109,7 @@ func (a *app) comparedOffsets(ctx context.Context, want wanted) error {
 	committed, err := readGroup(ctx, want.bootstrap, want.group, topicsOf(source))
 	switch {
 	case errors.Is(err, flinkstate.ErrNoGroup), errors.Is(err, flinkstate.ErrNoCommit):
-		committed = &flinkstate.Group{ID: want.group}
+		committed = &flinkstate.Group{GroupDescription: flinkstate.GroupDescription{ID: want.group}}
 		p.Comparison.Warnings = append(p.Comparison.Warnings, flinkstate.Warning{Code: flinkstate.GroupAbsent, Text: err.Error()})
 	case err != nil:
 		return fmt.Errorf("offsets: %w", err)
