@@ -6,30 +6,30 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
-// Client asks one Kafka Connect worker, or a gateway before several. It may be
-// used by several goroutines at once.
+// Client asks the workers of one Kafka Connect cluster: one of them, several, or
+// a gateway before them. It may be used by several goroutines at once.
 //
-// Printed, logged or written as JSON, a Client is its base URL.
+// Printed, logged or written as JSON, a Client is its base URLs.
 type Client struct {
-	base  string // without user-info, query and trailing slash
-	http  *http.Client
-	log   *slog.Logger
-	retry RetryPolicy
-	clock Clock
+	workers *workers
+	http    *http.Client
+	log     *slog.Logger
+	retry   RetryPolicy
+	clock   Clock
 
 	jitter    func() float64
 	userAgent string
 	assumed   Version
 
-	// Both hold the credentials in closures: see restapi.NewScrubber.
-	authorize   func(*http.Request)
-	authSecrets func() []string
+	// Both hold secrets in closures: see restapi.NewScrubber.
+	authorize authorizer
+	headers   authorizer
 }
 
 // New returns a client of the worker at baseURL, such as
@@ -37,6 +37,21 @@ type Client struct {
 // "https://gateway.example/connect/mm2": the path is kept. User-info in the URL
 // becomes basic authentication. Nothing is sent yet.
 func New(baseURL string, opts ...Option) (*Client, error) {
+	return NewCluster([]string{baseURL}, opts...)
+}
+
+// NewCluster returns a client of several workers of one Connect cluster, given
+// as [New] takes them. Requests go to the first that answers, and on to the next
+// when it cannot be reached, is not ready, or cannot forward to its leader; a
+// write whose outcome is unknown is read back first, as always. User-info in a
+// URL goes to that host alone; credentials given as options go to all.
+//
+// That the URLs lead to one cluster is not checked here: see [Client.Probe].
+func NewCluster(baseURLs []string, opts ...Option) (*Client, error) {
+	w, err := parseWorkers(baseURLs)
+	if err != nil {
+		return nil, err
+	}
 	s := settings{
 		log:            slog.New(slog.DiscardHandler),
 		attemptTimeout: DefaultAttemptTimeout,
@@ -44,43 +59,40 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		jitter:         rand.Float64,
 		userAgent:      "flinkmm2-connectrest",
 	}
-	u, err := restapi.ParseBase(baseURL, "")
-	if err != nil {
-		return nil, fmt.Errorf("base URL of Kafka Connect: %w", err)
-	}
-	if u.User != nil {
-		password, _ := u.User.Password()
-		opts = append([]Option{WithBasicAuth(u.User.Username(), password)}, opts...)
-		u.User = nil
-	}
+	refuse := func(err error) error { return fmt.Errorf("client of Kafka Connect at %s: %w", w, err) }
 	for _, o := range opts {
 		if err := o(&s); err != nil {
-			return nil, fmt.Errorf("client of Kafka Connect at %s: %w", u, err)
+			return nil, refuse(err)
 		}
+	}
+	if s.authorize != nil && slices.ContainsFunc(w.list, func(o worker) bool { return o.authorize != nil }) {
+		return nil, refuse(errTwoCredentials)
 	}
 	hc, err := s.client()
 	if err != nil {
-		return nil, fmt.Errorf("client of Kafka Connect at %s: %w", u, err)
+		return nil, refuse(err)
 	}
 	if s.tls != nil && s.tls.InsecureSkipVerify {
-		s.log.Warn("the certificate of Kafka Connect is not verified", "url", u.String())
+		s.log.Warn("the certificate of Kafka Connect is not verified", "url", w.String())
 	}
-	secrets := s.authSecrets
 	return &Client{
-		base:        strings.TrimRight(u.String(), "/"),
-		http:        hc,
-		log:         s.log,
-		retry:       s.retry.withDefaults(),
-		clock:       s.clock,
-		jitter:      s.jitter,
-		userAgent:   s.userAgent,
-		assumed:     s.assumed,
-		authorize:   s.authorize,
-		authSecrets: func() []string { return secrets },
+		workers:   w,
+		http:      hc,
+		log:       s.log,
+		retry:     s.retry.withDefaults(),
+		clock:     s.clock,
+		jitter:    s.jitter,
+		userAgent: s.userAgent,
+		assumed:   s.assumed,
+		authorize: s.authorize,
+		headers:   s.headers(),
 	}, nil
 }
 
 func (s *settings) client() (*http.Client, error) {
+	if err := s.readTLS(); err != nil {
+		return nil, err
+	}
 	given := 0
 	for _, is := range []bool{s.httpClient != nil, s.transport != nil, s.tls != nil} {
 		if is {
@@ -88,7 +100,7 @@ func (s *settings) client() (*http.Client, error) {
 		}
 	}
 	if given > 1 {
-		return nil, errors.New("only one of WithHTTPClient, WithTransport and WithTLSConfig can be used")
+		return nil, errors.New("only one of WithHTTPClient, WithTransport and the options of TLS (WithTLSConfig, WithCAFile, WithClientCertificate) can be used")
 	}
 	c := new(http.Client)
 	switch {
@@ -125,14 +137,14 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 // needs no other closing.
 func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
-// String returns the base URL, without credentials.
-func (c *Client) String() string { return c.base }
+// String returns the base URLs, without credentials.
+func (c *Client) String() string { return c.workers.String() }
 
 // GoString returns String, so that %#v shows no more than %v does.
-func (c *Client) GoString() string { return "connectrest.Client(" + c.base + ")" }
+func (c *Client) GoString() string { return "connectrest.Client(" + c.String() + ")" }
 
-// LogValue returns the base URL.
-func (c *Client) LogValue() slog.Value { return slog.StringValue(c.base) }
+// LogValue returns the base URLs.
+func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// MarshalText returns the base URL.
-func (c *Client) MarshalText() ([]byte, error) { return []byte(c.base), nil }
+// MarshalText returns the base URLs.
+func (c *Client) MarshalText() ([]byte, error) { return []byte(c.String()), nil }

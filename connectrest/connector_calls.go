@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 )
 
 // get reads a part of a connector. A name that cannot be addressed is refused
@@ -70,7 +71,7 @@ func (c *Client) Status(ctx context.Context, name string) (Status, error) {
 
 func (c *Client) status(ctx context.Context, name string, r request) (Status, error) {
 	var out Status
-	r.out, r.valid = &out, func() error { return out.check(name) }
+	r.out, r.valid, r.clean = &out, func() error { return out.check(name) }, out.clean
 	err := c.get(ctx, name, r, "status")
 	return out, err
 }
@@ -83,6 +84,26 @@ func (s Status) check(name string) error {
 		return err
 	}
 	return missing(s.Tasks == nil, "list of tasks") // which would read as none
+}
+
+// TaskStatus returns the state of one task, as the worker that was asked last
+// read it. A connector or a task that has none is an [ErrNoStatus].
+func (c *Client) TaskStatus(ctx context.Context, name string, task int) (TaskStatus, error) {
+	if task < 0 {
+		return TaskStatus{}, fmt.Errorf("%w: task %d of connector %q: tasks count from 0", ErrBadRequest, task, name)
+	}
+	var out TaskStatus
+	err := c.get(ctx, name, request{
+		out: &out,
+		valid: func() error {
+			if err := missing(out.State == "", "state"); err != nil || out.ID == task {
+				return err
+			}
+			return fmt.Errorf("it is about task %d, not %d", out.ID, task)
+		},
+		clean: func(scrub func(string) string) { out.Trace = scrub(out.Trace) },
+	}, "tasks", strconv.Itoa(task), "status")
+	return out, err
 }
 
 // Tasks returns the configurations of a connector's tasks. For a

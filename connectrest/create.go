@@ -19,7 +19,8 @@ var ErrStartedAnyway = errors.New("connector started although it was created not
 // offsets to start from. Stop was sent at once. It is an [ErrStartedAnyway].
 type StartedError struct {
 	Name string
-	// Asked is the initial state that was asked for.
+	// Asked is the initial state that was asked for. Empty for
+	// [Client.ReplaceConfig], which asks for none.
 	Asked State
 	// Status is what was seen.
 	Status Status
@@ -38,8 +39,16 @@ type StartedError struct {
 // taken.
 func (e *StartedError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v: connector %q was created %s and was seen %s with %s; records of topics %q may have been copied from the beginning",
-		ErrStartedAnyway, e.Name, e.Asked, e.Status.Connector.State, describeTasks(e.Status.Tasks, nil), e.Topics)
+	how := "was created " + string(e.Asked)
+	if e.Asked == "" {
+		how = "had been deleted, was created anew by the change of its configuration,"
+	}
+	seen := string(e.Status.Connector.State)
+	if seen == "" {
+		seen = "in no state yet"
+	}
+	fmt.Fprintf(&b, "%v: connector %q %s and was seen %s with %s; records of topics %q may have been copied from the beginning",
+		ErrStartedAnyway, e.Name, how, seen, describeTasks(e.Status.Tasks, nil), e.Topics)
 	switch {
 	case e.WrittenErr != nil:
 		fmt.Fprintf(&b, "; which topics it wrote to could not be read: %v", e.WrittenErr)
@@ -90,7 +99,7 @@ func (c *Client) Create(ctx context.Context, req CreateRequest) (ConnectorInfo, 
 	// configuration is this one, and not another that runs on purpose.
 	switch _, err := c.Connector(ctx, req.Name); {
 	case err == nil:
-		return ConnectorInfo{}, fmt.Errorf("%w: connector %q at %s", ErrExists, req.Name, c.base)
+		return ConnectorInfo{}, fmt.Errorf("%w: connector %q at %s", ErrExists, req.Name, c)
 	case !errors.Is(err, ErrNotFound):
 		return ConnectorInfo{}, err
 	}
@@ -162,9 +171,7 @@ func (c *Client) createdSeen(ctx context.Context, req CreateRequest) (ConnectorI
 	if err != nil {
 		return info, err
 	}
-	want := maps.Clone(req.Config)
-	want["name"] = req.Name
-	if !maps.Equal(want, info.Config) {
+	if !maps.Equal(named(req.Config, req.Name), info.Config) {
 		return info, errors.New("a connector of that name exists with another configuration")
 	}
 	return info, nil

@@ -8,8 +8,9 @@ import (
 
 // What an answer means, for [errors.Is]. An error may have several meanings.
 var (
-	// ErrNotFound: the worker says that it has no connector of that name.
-	ErrNotFound = errors.New("connector not found")
+	// ErrNotFound: the worker says that it has no connector of that name, or no
+	// such task, plugin or logger.
+	ErrNotFound = errors.New("not found")
 	// ErrNoStatus: the status topic says nothing about the connector, yet. It is
 	// no evidence that the connector does not exist: after a create it takes some
 	// 10 to 200 ms.
@@ -27,13 +28,20 @@ var (
 	ErrNotStopped = errors.New("connector is not stopped")
 	// ErrUnsupported: this worker, or this connector, does not have the function.
 	ErrUnsupported = errors.New("not supported by this worker")
-	// ErrUnauthorized: the credentials are missing, wrong or not sufficient.
+	// ErrUnauthorized: the credentials are missing or wrong (401), or could not be
+	// had. Nothing was done.
 	ErrUnauthorized = errors.New("not authorized")
+	// ErrForbidden: the credentials do not suffice (403). Nothing was done.
+	ErrForbidden = errors.New("forbidden")
 	// ErrForwarding: the worker that was asked could not pass the request on to
 	// the leader.
 	ErrForwarding = errors.New("worker could not forward the request to another worker")
 	// ErrNotReady: the worker, or a gateway before it, cannot answer now.
 	ErrNotReady = errors.New("worker is not ready")
+	// ErrTimedOut: the worker gave up the request after its own 90 s, or no answer
+	// came within [WithAttemptTimeout]. What it began may still be done: for a
+	// write this is also an ErrOutcomeUnknown.
+	ErrTimedOut = errors.New("timed out")
 	// ErrUnreachable: no connection was made, so nothing was sent.
 	ErrUnreachable = errors.New("worker cannot be reached")
 	// ErrNoAnswer: the connection broke, or the time for one attempt ran out,
@@ -58,7 +66,7 @@ var (
 // Error is a request that failed, with what the worker answered.
 type Error struct {
 	Method string
-	// URL has neither user-info nor query.
+	// URL is that of the last attempt. It has neither user-info nor query.
 	URL string
 	// StatusCode is 0 when there was no answer.
 	StatusCode int
@@ -68,7 +76,8 @@ type Error struct {
 	// Message is the text of the answer, at most 4 KiB, without the credentials
 	// that this client sends.
 	Message string
-	// Attempts counts the requests that were sent, or that found no connection.
+	// Attempts counts the requests that were sent, or that found no connection,
+	// on all workers. 0 when the credentials could not be had.
 	Attempts int
 	// Hint says what to do about it. May be empty.
 	Hint string

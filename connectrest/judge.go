@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/internal/restapi"
@@ -19,6 +20,8 @@ type answer struct {
 	effect   effect
 	again    again
 	hint     string
+	// elsewhere says that another worker may answer better.
+	elsewhere bool
 }
 
 // effect says what a request may have done.
@@ -44,15 +47,14 @@ const (
 	hintAdvertised = "the workers must reach each other at their rest.advertised.host.name and port: check them, and that no NetworkPolicy or firewall closes the port"
 	hintJetty      = "this worker's web server (Jetty 12, Kafka 4.x) takes no % and no \\ in a name"
 	hintBase       = "if it stays so, the base URL is not that of a Kafka Connect worker"
-	hintCredential = "give credentials by WithBasicAuth, the user-info of the URL, or a transport of your own"
+	hintCredential = "give credentials by WithBasicAuth, the user-info of the URL, WithBearerToken, WithBearerTokenFile, WithTokenSource, or a transport of your own"
 )
 
 // judgeAnswer tells what an answer that is not a 2xx means. isConnect says
-// whether it is JSON as a worker writes it, text is its message or body, and
-// connector the name that the request was about. The texts are those of
-// Kafka's ConnectorsResource, HerderRequestHandler, RestClient, AbstractHerder,
+// whether it is JSON as a worker writes it, text is its message or body, and r
+// the request. The texts are those of Kafka's ConnectorsResource, LoggingResource, HerderRequestHandler, RestClient, AbstractHerder,
 // DistributedHerder, Worker and MirrorSourceConnector, recorded from 3.4 to 4.3.
-func judgeAnswer(status int, isConnect bool, text, connector string) answer {
+func judgeAnswer(status int, isConnect bool, text string, r request) answer {
 	has := func(parts ...string) bool {
 		for _, p := range parts {
 			if strings.Contains(text, p) {
@@ -68,9 +70,9 @@ func judgeAnswer(status int, isConnect bool, text, connector string) answer {
 	case status == http.StatusForbidden && isConnect && has("Topic tracking"):
 		return answer{meanings: []error{ErrUnsupported}, effect: nothing, hint: "see topic.tracking.enable and topic.tracking.allow.reset of the worker"}
 	case status == http.StatusForbidden:
-		return answer{meanings: []error{ErrUnauthorized}, effect: nothing}
+		return answer{meanings: []error{ErrForbidden}, effect: nothing, hint: "the credentials were understood, and do not suffice"}
 	case status == http.StatusNotFound:
-		return judgeNotFound(isConnect, text, connector)
+		return judgeNotFound(isConnect, text, r)
 	case status == http.StatusMethodNotAllowed:
 		return refused(ErrUnsupported)
 	case status == http.StatusConflict && isConnect:
@@ -83,7 +85,7 @@ func judgeAnswer(status int, isConnect bool, text, connector string) answer {
 		status == http.StatusRequestURITooLong, status == http.StatusUnsupportedMediaType, status == http.StatusUnprocessableEntity:
 		return refused(ErrBadRequest)
 	case status == http.StatusTooManyRequests:
-		return answer{meanings: []error{ErrNotReady}, effect: nothing, again: patiently}
+		return answer{meanings: []error{ErrNotReady}, effect: nothing, again: patiently, elsewhere: true}
 	case status == http.StatusMovedPermanently, status == http.StatusFound,
 		status == http.StatusTemporaryRedirect, status == http.StatusPermanentRedirect:
 		return refused(ErrUnexpected)
@@ -91,7 +93,7 @@ func judgeAnswer(status int, isConnect bool, text, connector string) answer {
 		return judgeServerError(text, has)
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
 		// A gateway cannot say how far the worker came.
-		return answer{meanings: []error{ErrNotReady}, again: patiently}
+		return answer{meanings: []error{ErrNotReady}, again: patiently, elsewhere: true}
 	case status >= 500:
 		return answer{meanings: []error{ErrUnexpected}, again: quickly}
 	default:
@@ -100,18 +102,25 @@ func judgeAnswer(status int, isConnect bool, text, connector string) answer {
 }
 
 // judgeNotFound parts a missing connector from all that is not there yet.
-func judgeNotFound(isConnect bool, text, connector string) answer {
+func judgeNotFound(isConnect bool, text string, r request) answer {
+	about := func(s string, forms ...string) bool {
+		return s != "" && slices.ContainsFunc(forms, func(f string) bool { return text == strings.ReplaceAll(f, "*", s) })
+	}
 	switch {
 	case !isConnect:
 		// A starting worker's Jetty answers every path so.
-		return answer{meanings: []error{ErrNotReady}, effect: nothing, again: patiently, hint: hintBase}
-	case connector != "" && (text == "Connector "+connector+" not found" || text == "Unknown connector "+connector):
+		return answer{meanings: []error{ErrNotReady}, effect: nothing, again: patiently, elsewhere: true, hint: hintBase}
+	case about(r.connector, "Connector * not found", "Unknown connector *", "Unknown connector: *"),
+		about(r.part, "Unknown task: *", "Unknown task *", "Unknown plugin *.", "Logger * not found."):
 		return answer{meanings: []error{ErrNotFound}, effect: nothing}
-	case strings.HasPrefix(text, "No status found for connector"):
+	case strings.HasPrefix(text, "No status found for connector"), strings.HasPrefix(text, "No status found for task"),
+		about(r.connector, "Status for connector * not found"):
 		return answer{meanings: []error{ErrNoStatus}, effect: nothing}
+	case strings.HasPrefix(text, "invalid log level"):
+		return answer{meanings: []error{ErrBadRequest}, effect: nothing}
 	case text == "HTTP 404 Not Found":
 		return answer{meanings: []error{ErrUnsupported}, effect: nothing, hint: "the worker has no such endpoint: it is too old, or the base URL has a path too much"}
-	case strings.HasPrefix(text, "Connector ") || strings.HasPrefix(text, "Unknown connector "):
+	case strings.HasPrefix(text, "Connector ") || strings.HasPrefix(text, "Unknown connector"):
 		return answer{meanings: []error{ErrUnexpected}, effect: nothing, hint: "the answer is about another name: the path was changed on the way"}
 	default:
 		return answer{meanings: []error{ErrUnexpected}, effect: nothing}
@@ -139,13 +148,16 @@ func judgeServerError(text string, has func(...string) bool) answer {
 	refused := func(meaning error) answer { return answer{meanings: []error{meaning}, effect: nothing} }
 	switch {
 	case has("forward REST request", "handling forwarded request", "Failed to start RestClient"):
-		return answer{meanings: []error{ErrForwarding}, again: quickly, hint: hintAdvertised}
+		// How far it came on the way is not told, whatever the cause in the text.
+		return answer{meanings: []error{ErrForwarding}, again: quickly, hint: hintAdvertised, elsewhere: true}
 	case has("a rebalance is expected"):
 		// What reads of a connector answer during a rebalance, where writes get a
 		// 409 (RebalanceNeededException, seen from 3.5 on).
 		return answer{meanings: []error{ErrRebalance}, effect: nothing, again: untilEnd}
-	case has("Request timed out", "Request interrupted"):
-		return answer{meanings: []error{ErrNotReady}, again: quickly}
+	case has("Request timed out"):
+		return answer{meanings: []error{ErrTimedOut}, again: quickly}
+	case has("Request interrupted"):
+		return answer{meanings: []error{ErrNotReady}, again: quickly, elsewhere: true}
 	case has("Failed to read to end of config topic"):
 		// Said before anything is written.
 		return answer{meanings: []error{ErrNotReady}, effect: nothing, again: patiently}
@@ -176,20 +188,21 @@ func judgeFailure(ctx context.Context, err error) answer {
 		return a
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		a := answer{meanings: []error{ErrUnreachable}, effect: notSent, again: patiently}
+		a := answer{meanings: []error{ErrUnreachable}, effect: notSent, again: patiently, elsewhere: true}
 		if dns.IsNotFound {
 			a.again = quickly
 		}
 		return a
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect") {
-		return answer{meanings: []error{ErrUnreachable}, effect: notSent, again: patiently}
+		return answer{meanings: []error{ErrUnreachable}, effect: notSent, again: patiently, elsewhere: true}
 	}
-	a := answer{meanings: []error{ErrNoAnswer}, again: patiently}
+	a := answer{meanings: []error{ErrNoAnswer}, again: patiently, elsewhere: true}
 	switch timeout, ok := errors.AsType[net.Error](err); {
 	case ctx.Err() != nil:
-		a.again = never
+		a.again, a.elsewhere = never, false
 	case ok && timeout.Timeout():
+		a.meanings = []error{ErrTimedOut, ErrNoAnswer}
 		a.again = quickly
 		a.hint = "the time for one attempt (WithAttemptTimeout) ran out"
 	}
@@ -201,7 +214,7 @@ func judgeFailure(ctx context.Context, err error) answer {
 func judgeTLS(err error) (answer, bool) {
 	a := answer{meanings: []error{ErrUnreachable}, effect: notSent}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		a.hint = "give the CA that signed the worker's certificate by WithTLSConfig, as RootCAs"
+		a.hint = "give the CA that signed the worker's certificate by WithCAFile, or WithTLSConfig, as RootCAs"
 		return a, true
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
@@ -209,7 +222,7 @@ func judgeTLS(err error) (answer, bool) {
 		return a, true
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" && handshakeAlert[op.Err.Error()] {
-		a.hint = "the worker refuses the TLS handshake: it may want a client certificate (WithTLSConfig, Certificates)"
+		a.hint = "the worker refuses the TLS handshake: it may want a client certificate (WithClientCertificate, or WithTLSConfig, Certificates)"
 		return a, true
 	}
 	if errors.Is(err, http.ErrSchemeMismatch) {

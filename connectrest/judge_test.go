@@ -16,7 +16,7 @@ var meanings = []error{
 	connectrest.ErrStaleConfig, connectrest.ErrNotStopped, connectrest.ErrUnsupported, connectrest.ErrUnauthorized,
 	connectrest.ErrForwarding, connectrest.ErrNotReady, connectrest.ErrUnreachable, connectrest.ErrNoAnswer,
 	connectrest.ErrOutcomeUnknown, connectrest.ErrRejected, connectrest.ErrBadRequest, connectrest.ErrUnexpected,
-	connectrest.ErrName,
+	connectrest.ErrName, connectrest.ErrForbidden, connectrest.ErrTimedOut,
 }
 
 func checkMeanings(t *testing.T, err error, want ...error) {
@@ -49,7 +49,7 @@ func TestAnswersOfReadsAreJudgedByStatusAndText(t *testing.T) {
 		{"empty 404", status(404, ""), connectrest.ErrNotReady, 2},
 		{"method not allowed", refuse(405, "HTTP 405 Method Not Allowed"), connectrest.ErrUnsupported, 1},
 		{"unauthorized", status(401, "<html>Unauthorized</html>"), connectrest.ErrUnauthorized, 1},
-		{"forbidden", status(403, ""), connectrest.ErrUnauthorized, 1},
+		{"forbidden", status(403, ""), connectrest.ErrForbidden, 1},
 		{"topic tracking off", refuse(403, "Topic tracking is disabled."), connectrest.ErrUnsupported, 1},
 		{"rebalance", refuse(409, rebalance), connectrest.ErrRebalance, 2},
 		{"no leader", refuse(409, "Cannot complete request momentarily due to no known leader URL, likely because a rebalance was underway."), connectrest.ErrRebalance, 2},
@@ -60,7 +60,7 @@ func TestAnswersOfReadsAreJudgedByStatusAndText(t *testing.T) {
 		{"too many requests", status(429, ""), connectrest.ErrNotReady, 2},
 		{"forwarding failed", refuse(500, forwarding), connectrest.ErrForwarding, 2},
 		{"leader answered HTML", refuse(500, "IO Error trying to forward REST request: Unexpected character ('<' (code 60)): expected a valid value\n at [Source: (String)\"<html>\"; line: 1, column: 2]"), connectrest.ErrForwarding, 2},
-		{"worker flushes for 90 s", refuse(500, "Request timed out. The worker is currently flushing updates to the status topic, which began at 2026-01-02T03:04:05Z"), connectrest.ErrNotReady, 2},
+		{"worker flushes for 90 s", refuse(500, "Request timed out. The worker is currently flushing updates to the status topic, which began at 2026-01-02T03:04:05Z"), connectrest.ErrTimedOut, 2},
 		{"known partitions change", refuse(500, "Failed to retrieve offsets for source connector mm2"), connectrest.ErrNotReady, 2},
 		{"500 of unknown text", refuse(500, "null"), connectrest.ErrUnexpected, 2},
 		{"500 of a proxy", status(500, "<html>oops</html>"), connectrest.ErrUnexpected, 2},
@@ -123,8 +123,8 @@ func TestAnswersOfWritesAreJudgedByStatusAndText(t *testing.T) {
 		{"config topic not read", refuse(500, "Failed to read to end of config topic before modifying connector offsets"), []error{connectrest.ErrNotReady}, 2},
 		{"jetty before the resources are registered", status(404, jettyNotFound), []error{connectrest.ErrNotReady}, 2},
 		{"unauthorized", status(401, ""), []error{connectrest.ErrUnauthorized}, 1},
-		{"target broker hung inside", refuse(500, timedOut), []error{unknown, connectrest.ErrNotReady}, 1},
-		{"plain time-out of old workers", refuse(500, "Request timed out"), []error{unknown, connectrest.ErrNotReady}, 1},
+		{"target broker hung inside", refuse(500, timedOut), []error{unknown, connectrest.ErrTimedOut}, 1},
+		{"plain time-out of old workers", refuse(500, "Request timed out"), []error{unknown, connectrest.ErrTimedOut}, 1},
 		{"forwarding failed", refuse(500, forwarding), []error{unknown, connectrest.ErrForwarding}, 1},
 		{"failed to modify", refuse(500, "Failed to modify offsets for source connector mm2"), []error{unknown, connectrest.ErrUnexpected}, 1},
 		{"bad gateway", status(502, "<html>Bad Gateway</html>"), []error{unknown, connectrest.ErrNotReady}, 1},
@@ -185,7 +185,7 @@ func TestErrorNamesRequestAndAnswer(t *testing.T) {
 		e.Message != "Connector mm2 not found" || e.Attempts != 1 {
 		t.Errorf("got %+v", *e)
 	}
-	if want := "connector not found: GET " + s.URL + "/connectors/mm2: status 404: Connector mm2 not found"; err.Error() != want {
+	if want := "not found: GET " + s.URL + "/connectors/mm2: status 404: Connector mm2 not found"; err.Error() != want {
 		t.Errorf("got  %s\nwant %s", err, want)
 	}
 }

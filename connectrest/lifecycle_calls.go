@@ -20,6 +20,18 @@ func (c *Client) Stop(ctx context.Context, name string) error {
 	}, c.stateSeen(name, func(s Status) bool { return s.Connector.State == StateStopped }))
 }
 
+// Pause asks for state PAUSED and returns when the worker has taken the request.
+// The tasks keep what they hold, so that offsets cannot be altered: for that,
+// [Client.Stop] it. A STOPPED connector becomes PAUSED too.
+func (c *Client) Pause(ctx context.Context, name string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	return c.settle(ctx, 2, request{
+		method: http.MethodPut, path: []string{"connectors", name, "pause"}, mode: write, connector: name,
+	}, c.stateSeen(name, func(s Status) bool { return s.Connector.State == StatePaused }))
+}
+
 // Resume asks for state RUNNING and returns when the worker has taken the
 // request; what comes of it is for [Client.Status] to tell. It is sent once,
 // whatever the answer, and again only where no connection was made. When the

@@ -21,12 +21,12 @@ func (c *Client) Offsets(ctx context.Context, name string) ([]Offset, error) {
 }
 
 func (c *Client) offsets(ctx context.Context, name string, r request) ([]Offset, error) {
-	var out OffsetsBody
+	var out offsetStream
 	r.out, r.needs = &out, featureOffsets
 	// An answer without the list must not read as "nothing is stored".
-	r.valid = func() error { return missing(out.Offsets == nil, "list of offsets") }
+	r.valid = func() error { return missing(out.list == nil, "list of offsets") }
 	err := c.get(ctx, name, r, "offsets")
-	return out.Offsets, err
+	return out.list, err
 }
 
 // AlterOffsets stores the given offsets, and deletes those that are null; other

@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
-
-	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // Option changes how a [Client] works.
@@ -19,8 +17,11 @@ type settings struct {
 	httpClient     *http.Client
 	transport      http.RoundTripper
 	tls            *tls.Config
-	authorize      func(*http.Request)
-	authSecrets    []string
+	caFiles        []string
+	certFile       string
+	keyFile        string
+	authorize      authorizer
+	extra          []header
 	log            *slog.Logger
 	attemptTimeout time.Duration
 	retry          RetryPolicy
@@ -86,34 +87,6 @@ func WithTransport(t http.RoundTripper) Option {
 			return errors.New("the transport is nil")
 		}
 		s.transport = t
-		return nil
-	}
-}
-
-// WithTLSConfig connects by c: RootCAs for a worker behind a private CA,
-// Certificates for client certificates. It cannot be combined with
-// [WithHTTPClient] or [WithTransport], which have a TLS configuration of their
-// own. By default, the system's CAs and no client certificate.
-func WithTLSConfig(c *tls.Config) Option {
-	return func(s *settings) error {
-		if c == nil {
-			return errors.New("the TLS configuration is nil")
-		}
-		s.tls = c.Clone()
-		return nil
-	}
-}
-
-// WithBasicAuth sends user and password with every request. By default, those
-// of the base URL's user-info, or none.
-func WithBasicAuth(user, password string) Option {
-	return func(s *settings) error {
-		if s.authorize != nil {
-			return errors.New("credentials are given twice: by WithBasicAuth and by the URL, or by two options")
-		}
-		// In a closure, so that nothing that prints a Client prints them.
-		s.authorize = func(r *http.Request) { r.SetBasicAuth(user, password) }
-		s.authSecrets = restapi.BasicAuthSecrets(user, password)
 		return nil
 	}
 }

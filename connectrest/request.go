@@ -10,9 +10,8 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"net/url"
 	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -28,14 +27,26 @@ const maxAnswer = 256 << 20
 type request struct {
 	method string
 	path   []string // segments, escaped here and nowhere else
+	query  url.Values
 	mode   mode
-	body   any // sent as JSON, nil for none
-	out    any // takes the JSON of the answer, nil to ignore it
+	// body is sent as JSON, nil for none. A retryablehttp.ReaderFunc is sent as
+	// it is, and asked again for each attempt.
+	body any
+	// out takes the JSON of the answer, nil to ignore it: see restapi.Decode.
+	out any
 	// valid reports what an answer lacks that decoded; nil to accept it.
 	valid func() error
+	// clean takes secrets out of an answer's texts; nil where it has none.
+	clean func(scrub func(string) string)
+	// answered is told the status of an answer that was decoded; nil not to be.
+	answered func(status int)
+	// alsoOK is a status that is no failure, if the answer can be decoded.
+	alsoOK []int
 	// connector is the name whose absence is ErrNotFound.
 	connector string
-	needs     feature
+	// part is what else may be absent: a task, a plugin, a logger.
+	part  string
+	needs feature
 	// secrets are texts of the body that a server may echo.
 	secrets []string
 	// single leaves sending again to the caller.
@@ -58,10 +69,15 @@ type feature struct {
 }
 
 var (
+	featureRestart      = feature{"restarting a connector with its tasks (KIP-745)", 3, 0}
+	featurePlugins      = feature{"listing all plugins and their configurations (KIP-769)", 3, 2}
 	featureStop         = feature{"stopping a connector (KIP-875)", 3, 5}
 	featureOffsets      = feature{"reading offsets (KIP-875)", 3, 5}
 	featureAlter        = feature{"altering or resetting offsets (KIP-875)", 3, 6}
 	featureInitialState = feature{"creating a connector in an initial state (KIP-980)", 3, 7}
+	featureLogScope     = feature{"setting a log level on every worker (KIP-976)", 3, 7}
+	featurePatchConfig  = feature{"patching a configuration (KIP-477)", 3, 8}
+	featureHealth       = feature{"asking for a worker's health (KIP-1017)", 3, 9}
 )
 
 // do sends r until it is answered, or must not be sent again, or the context or
@@ -69,29 +85,23 @@ var (
 func (c *Client) do(ctx context.Context, r request) error {
 	if err := ctx.Err(); err != nil {
 		// Nothing was sent: not even the outcome of a write is unknown.
-		return fmt.Errorf("%s of Kafka Connect at %s: %w", r.method, c.base, err)
+		return fmt.Errorf("%s of Kafka Connect at %s: %w", r.method, c, err)
 	}
-	k := &call{client: c, request: r, attempts: 1, scrub: restapi.NewScrubber(slices.Concat(c.authSecrets(), r.secrets)...)}
-	var u strings.Builder
-	u.WriteString(c.base)
-	for _, s := range r.path {
-		u.WriteByte('/')
-		u.WriteString(escapeSegment(s))
-	}
-	if len(r.path) == 0 {
-		u.WriteByte('/')
-	}
-	k.url = u.String()
-
+	k := &call{client: c, request: r, attempts: 1}
+	k.turn()
 	var body any // retryablehttp takes bytes as they are and rewinds them by itself
-	if r.body != nil {
-		b, err := json.Marshal(r.body)
+	switch b := r.body.(type) {
+	case nil:
+	case retryablehttp.ReaderFunc:
+		body = b
+	default:
+		marshaled, err := json.Marshal(b)
 		if err != nil {
 			return fmt.Errorf("%w: %s %s: %w", ErrBadRequest, r.method, k.url, err)
 		}
-		body = b
+		body = marshaled
 	}
-	req, err := retryablehttp.NewRequestWithContext(ctx, r.method, k.url, body)
+	req, err := retryablehttp.NewRequestWithContext(ctx, r.method, k.target(), body)
 	if err != nil {
 		return fmt.Errorf("%w: %s %s: %w", ErrBadRequest, r.method, k.url, err)
 	}
@@ -100,8 +110,9 @@ func (c *Client) do(ctx context.Context, r request) error {
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if c.authorize != nil {
-		c.authorize(req.Request)
+	k.plain = req.Header
+	if err := k.equip(req.Request); err != nil {
+		return k.end(ctx, err)
 	}
 	req.SetResponseHandler(k.decode)
 
@@ -149,7 +160,16 @@ func (k *call) decode(resp *http.Response) error {
 		_, err := io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer+1))
 		return err
 	}
-	return restapi.Decode(resp, maxAnswer, k.out, k.valid)
+	if err := restapi.Decode(resp, maxAnswer, k.out, k.valid); err != nil {
+		return err
+	}
+	if k.clean != nil {
+		k.clean(k.scrub)
+	}
+	if k.answered != nil {
+		k.answered(resp.StatusCode)
+	}
+	return nil
 }
 
 var htmlTitle = regexp.MustCompile(`(?is)<title>(.*?)</title>`)

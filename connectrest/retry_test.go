@@ -211,7 +211,7 @@ func TestSlowBodyPastTheAttemptTimeout(t *testing.T) {
 	}
 	s.on("GET /connectors/mm2/offsets", slow(200, `{"offsets":[`))
 	_, err := client.Offsets(t.Context(), "mm2")
-	checkMeanings(t, err, connectrest.ErrNoAnswer)
+	checkMeanings(t, err, connectrest.ErrNoAnswer, connectrest.ErrTimedOut)
 	e, ok := errors.AsType[*connectrest.Error](err)
 	if !ok || e.Attempts != 3 || !strings.Contains(err.Error(), "WithAttemptTimeout") {
 		t.Errorf("got %v", err)

@@ -56,7 +56,7 @@ func TestLostAnswersAreReadBackBeforeAnythingIsSentAgain(t *testing.T) {
 		{"alter: done only after the second", alter, patchOffsets, []reply{broken, broken}, getOffsets, append(many(40, status(200, none)), status(200, as)), 2, nil},
 		{"alter: never shown", alter, patchOffsets, []reply{broken}, getOffsets, []reply{status(200, none)}, 2, []error{unknown, noAnswer}},
 		{"alter: never readable, so never again", alter, patchOffsets, []reply{broken}, getOffsets, []reply{concurrent}, 1, []error{unknown, noAnswer}},
-		{"alter: forbidden to read, so never again", alter, patchOffsets, []reply{refuse(500, forwarding)}, getOffsets, []reply{status(403, "")}, 1, []error{unknown, connectrest.ErrForwarding, connectrest.ErrUnauthorized}},
+		{"alter: forbidden to read, so never again", alter, patchOffsets, []reply{refuse(500, forwarding)}, getOffsets, []reply{status(403, "")}, 1, []error{unknown, connectrest.ErrForwarding, connectrest.ErrForbidden}},
 		{"alter: refused the second time", alter, patchOffsets, []reply{broken, refuse(400, mustBeStopped)}, getOffsets, []reply{status(200, none)}, 2, []error{unknown, noAnswer, connectrest.ErrNotStopped}},
 		{"alter: a conflict before the loss is no write", alter, patchOffsets, []reply{refuse(409, stale), broken, refuse(409, stale), status(200, `{"message":"ok"}`)}, getOffsets, []reply{status(200, none)}, 4, nil},
 

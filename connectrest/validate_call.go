@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
-
-	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // Validation is what a worker says about a configuration that it does not run.
@@ -29,7 +26,17 @@ type ConfigKey struct {
 	Required bool
 	// Default is nil where the key has none.
 	Default *string
-	Errors  []string
+	// Errors says what is wrong with the value; empty in a [Client.PluginConfig],
+	// where there is none.
+	Errors []string
+}
+
+// keyDefinition is Kafka's ConfigKeyInfo.
+type keyDefinition struct {
+	Name     string  `json:"name"`
+	Type     string  `json:"type"`
+	Required bool    `json:"required"`
+	Default  *string `json:"default_value"`
 }
 
 // Validate asks the worker to check a configuration for the given connector
@@ -41,36 +48,36 @@ func (c *Client) Validate(ctx context.Context, class string, config Config) (Val
 	var out struct {
 		ErrorCount *int `json:"error_count"`
 		Configs    []struct {
-			Definition struct {
-				Name     string  `json:"name"`
-				Type     string  `json:"type"`
-				Required bool    `json:"required"`
-				Default  *string `json:"default_value"`
-			} `json:"definition"`
-			Value struct {
+			Definition keyDefinition `json:"definition"`
+			Value      struct {
 				Errors []string `json:"errors"`
 			} `json:"value"`
 		} `json:"configs"`
 	}
-	secrets := config.secrets()
 	err := c.do(ctx, request{
 		// A PUT that changes nothing, so it may be sent again.
 		method: http.MethodPut, path: []string{"connector-plugins", class, "config", "validate"}, mode: read,
-		body: config, secrets: secrets, out: &out,
+		body: config, secrets: config.secrets(), part: class, out: &out,
 		valid: func() error { return missing(out.ErrorCount == nil || out.Configs == nil, "error_count or configs") },
+		clean: func(scrub func(string) string) {
+			for i := range out.Configs {
+				cleanAll(out.Configs[i].Value.Errors, scrub)
+			}
+		},
 	})
 	if err != nil {
 		return Validation{}, err
 	}
-	scrub := restapi.NewScrubber(slices.Concat(c.authSecrets(), secrets)...)
 	v := Validation{ErrorCount: *out.ErrorCount, Keys: make([]ConfigKey, 0, len(out.Configs))}
 	for _, k := range out.Configs {
 		d := k.Definition
-		errs := slices.Clone(k.Value.Errors)
-		for i := range errs {
-			errs[i] = plainText(scrub(errs[i]))
-		}
-		v.Keys = append(v.Keys, ConfigKey{Name: d.Name, Type: d.Type, Required: d.Required, Default: d.Default, Errors: errs})
+		v.Keys = append(v.Keys, ConfigKey{Name: d.Name, Type: d.Type, Required: d.Required, Default: d.Default, Errors: k.Value.Errors})
 	}
 	return v, nil
+}
+
+func cleanAll(texts []string, scrub func(string) string) {
+	for i := range texts {
+		texts[i] = plainText(scrub(texts[i]))
+	}
 }

@@ -17,14 +17,31 @@ func (e *AnswerError) Error() string { return "the answer makes no sense: " + e.
 // Unwrap returns what is wrong with the answer.
 func (e *AnswerError) Unwrap() error { return e.err }
 
-// Decode reads the one JSON value of an answer of at most limit bytes into out.
-// valid, which may be nil, says what an answer lacks that could be decoded. The
-// error is an *AnswerError unless the answer was not complete. The body is left
-// open.
+// Streamed takes a JSON value token by token, so that a large answer never
+// stands in memory as text.
+type Streamed interface {
+	// DecodeFrom reads one value. An error of its own, which is not d's, wraps
+	// ErrShape.
+	DecodeFrom(d *json.Decoder) error
+}
+
+// ErrShape says that a value is well-formed JSON, and not the value that was
+// expected.
+var ErrShape = errors.New("it is not as expected")
+
+// Decode reads the one JSON value of an answer of at most limit bytes into out:
+// by DecodeFrom where out is Streamed. valid, which may be nil, says what an
+// answer lacks that could be decoded. The error is an *AnswerError unless the
+// answer was not complete. The body is left open.
 func Decode(resp *http.Response, limit int64, out any, valid func() error) error {
 	body := &io.LimitedReader{R: resp.Body, N: limit + 1}
 	dec := json.NewDecoder(body)
-	err := dec.Decode(out)
+	var err error
+	if s, ok := out.(Streamed); ok {
+		err = s.DecodeFrom(dec)
+	} else {
+		err = dec.Decode(out)
+	}
 	if err == nil {
 		if _, err = dec.Token(); errors.Is(err, io.EOF) {
 			err = nil
@@ -54,5 +71,5 @@ func isJSONError(err error) bool {
 		return true
 	}
 	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	return ok
+	return ok || errors.Is(err, ErrShape)
 }

@@ -1,0 +1,183 @@
+package connectrest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"os"
+	"strings"
+)
+
+var errTwoCredentials = errors.New("credentials are given twice: by an option and by the URL, or by two options")
+
+// authorizeBy lets a be the one that puts credentials on requests.
+func (s *settings) authorizeBy(a authorizer) error {
+	if s.authorize != nil {
+		return errTwoCredentials
+	}
+	s.authorize = a
+	return nil
+}
+
+// WithBasicAuth sends user and password with every request. By default, those
+// of the base URL's user-info, or none.
+func WithBasicAuth(user, password string) Option {
+	return func(s *settings) error { return s.authorizeBy(basicAuth(url.UserPassword(user, password))) }
+}
+
+// WithBearerToken sends token with every request (RFC 6750). By default, none.
+func WithBearerToken(token string) Option {
+	return func(s *settings) error {
+		if err := checkToken(token); err != nil {
+			return fmt.Errorf("bearer token: %w", err)
+		}
+		return s.authorizeBy(func(r *http.Request) ([]string, error) { return bearer(r, token), nil })
+	}
+}
+
+// WithBearerTokenFile sends the token in the file at path, without white space
+// around it. The file is read anew for each attempt, so that a token that is
+// renewed in place, as Kubernetes renews those that it projects, is used at once.
+// A file that cannot be read fails the request before it is sent. By default,
+// none.
+func WithBearerTokenFile(path string) Option {
+	read := func() (string, error) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("bearer token file: %w", err)
+		}
+		token := string(bytes.TrimSpace(b))
+		if err := checkToken(token); err != nil {
+			return "", fmt.Errorf("bearer token file %s: %w", path, err)
+		}
+		return token, nil
+	}
+	return func(s *settings) error {
+		if _, err := read(); err != nil {
+			return err
+		}
+		return s.authorizeBy(func(r *http.Request) ([]string, error) {
+			token, err := read()
+			if err != nil {
+				return nil, err
+			}
+			return bearer(r, token), nil
+		})
+	}
+}
+
+// AuthHeaderSetter is a token that can put itself on a request, as
+// [golang.org/x/oauth2.Token] does.
+//
+// [golang.org/x/oauth2.Token]: https://pkg.go.dev/golang.org/x/oauth2#Token
+type AuthHeaderSetter interface{ SetAuthHeader(*http.Request) }
+
+// WithTokenSource asks src for a token before each attempt. An
+// oauth2.TokenSource fits, such as that of the client credentials flow
+// (golang.org/x/oauth2/clientcredentials), which keeps a token until it
+// expires; this package does not import it:
+//
+//	connectrest.New(url, connectrest.WithTokenSource(credentials.TokenSource(ctx)))
+//
+// A source that fails fails the request before it is sent. By default, none.
+func WithTokenSource[T AuthHeaderSetter](src interface{ Token() (T, error) }) Option {
+	return func(s *settings) error {
+		if src == nil {
+			return errors.New("the token source is nil")
+		}
+		return s.authorizeBy(func(r *http.Request) ([]string, error) {
+			token, err := src.Token()
+			if err != nil {
+				return nil, fmt.Errorf("token source: %w", err)
+			}
+			token.SetAuthHeader(r)
+			value := r.Header.Get("Authorization")
+			_, credentials, _ := strings.Cut(value, " ")
+			if credentials == "" {
+				return nil, errors.New("token source: its token sets no Authorization header")
+			}
+			return []string{value, credentials}, nil
+		})
+	}
+}
+
+func bearer(r *http.Request, token string) []string {
+	r.Header.Set("Authorization", "Bearer "+token)
+	return []string{token}
+}
+
+// checkToken never repeats the token in an error.
+func checkToken(token string) error {
+	if token == "" {
+		return errors.New("it is empty")
+	}
+	for i := range len(token) {
+		if token[i] <= ' ' || token[i] >= 0x7f {
+			return fmt.Errorf("byte %d is none that a token can hold", i)
+		}
+	}
+	return nil
+}
+
+// header is an extra header of each request. Its value is behind a function, so
+// that nothing that prints it shows it.
+type header struct {
+	name  string
+	value func() string
+}
+
+// reserved headers are set by this package, or by net/http.
+var reserved = map[string]string{
+	"Authorization":     "use WithBasicAuth, WithBearerToken or WithTokenSource",
+	"User-Agent":        "use WithUserAgent",
+	"Accept":            "the answers are JSON",
+	"Accept-Encoding":   "the transport decompresses what it asked for itself",
+	"Content-Type":      "the requests are JSON",
+	"Content-Length":    "it follows from the body",
+	"Transfer-Encoding": "it follows from the body",
+	"Connection":        "it belongs to the transport",
+	"Host":              "it follows from the base URL",
+}
+
+// WithHeader sends a header with every request, for a gateway that asks for
+// one. Its value counts as a secret. Names that this package or the transport
+// sets are refused. Workers do not pass it on to each other: of a request's
+// headers they forward Authorization alone. By default, none.
+func WithHeader(name, value string) Option {
+	return func(s *settings) error {
+		canonical := textproto.CanonicalMIMEHeaderKey(name)
+		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !isTokenRune(r) }) {
+			return fmt.Errorf("header %q: that is no name of a header", name)
+		}
+		if why, ok := reserved[canonical]; ok {
+			return fmt.Errorf("header %s: it cannot be set, %s", canonical, why)
+		}
+		if value == "" || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return fmt.Errorf("header %s: its value is empty or holds a control character", canonical)
+		}
+		s.extra = append(s.extra, header{canonical, func() string { return value }})
+		return nil
+	}
+}
+
+// isTokenRune reports whether r may stand in the name of a header (RFC 9110,
+// section 5.6.2).
+func isTokenRune(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+}
+
+// headers returns what puts the extra headers on a request.
+func (s *settings) headers() authorizer {
+	extra := s.extra
+	return func(r *http.Request) ([]string, error) {
+		secrets := make([]string, 0, len(extra))
+		for _, h := range extra {
+			secrets = append(secrets, h.value())
+			r.Header.Add(h.name, h.value())
+		}
+		return secrets, nil
+	}
+}

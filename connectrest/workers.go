@@ -1,0 +1,98 @@
+package connectrest
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
+)
+
+// authorizer puts credentials on a request and returns the texts that must
+// appear nowhere. An error means that there are none to send.
+type authorizer func(*http.Request) (secrets []string, err error)
+
+// worker is one address at which the Connect cluster is asked.
+type worker struct {
+	base string // without user-info, query and trailing slash
+	// authorize holds the credentials of this address's user-info, nil for the
+	// client's own: what was given for one host is sent to no other.
+	authorize authorizer
+}
+
+// workers are the addresses of one Connect cluster. Requests go to one of them
+// until it fails.
+type workers struct {
+	list []worker
+	at   atomic.Int64 // counts up; its rest by len(list) is the one that is asked
+}
+
+func (w *workers) current() (int64, *worker) {
+	at := w.at.Load()
+	return at, &w.list[at%int64(len(w.list))]
+}
+
+// leave turns to the next worker, unless another request has done so already.
+func (w *workers) leave(at int64) {
+	if len(w.list) > 1 {
+		w.at.CompareAndSwap(at, at+1)
+	}
+}
+
+// parseWorkers reads the base URLs, each of which is named once.
+func parseWorkers(baseURLs []string) (*workers, error) {
+	if len(baseURLs) == 0 {
+		return nil, errors.New("base URL of Kafka Connect: none is given")
+	}
+	w := &workers{}
+	for i, s := range baseURLs {
+		u, err := restapi.ParseBase(s, "")
+		if err != nil {
+			if len(baseURLs) > 1 {
+				return nil, fmt.Errorf("base URL %d of Kafka Connect: %w", i+1, err)
+			}
+			return nil, fmt.Errorf("base URL of Kafka Connect: %w", err)
+		}
+		one := worker{}
+		if u.User != nil {
+			one.authorize = basicAuth(u.User)
+			u.User = nil
+		}
+		one.base = strings.TrimRight(u.String(), "/")
+		if slices.ContainsFunc(w.list, func(o worker) bool { return o.base == one.base }) {
+			return nil, fmt.Errorf("base URL %d of Kafka Connect: %s stands twice", i+1, one.base)
+		}
+		w.list = append(w.list, one)
+	}
+	return w, nil
+}
+
+// basicAuth holds the credentials in a closure, so that nothing that prints a
+// Client prints them.
+func basicAuth(u *url.Userinfo) authorizer {
+	return func(r *http.Request) ([]string, error) {
+		password, _ := u.Password()
+		r.SetBasicAuth(u.Username(), password)
+		return restapi.BasicAuthSecrets(u.Username(), password), nil
+	}
+}
+
+// String lists the addresses.
+func (w *workers) String() string {
+	all := make([]string, len(w.list))
+	for i := range w.list {
+		all[i] = w.list[i].base
+	}
+	return strings.Join(all, ", ")
+}
+
+// only returns a client that asks worker i alone.
+func (c *Client) only(i int) *Client {
+	one := *c
+	one.workers = &workers{list: c.workers.list[i : i+1]}
+	return &one
+}
