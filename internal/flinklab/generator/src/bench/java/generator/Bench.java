@@ -201,7 +201,7 @@ public final class Bench {
                                     Bench.class.getClassLoader(), cfg, false, Collections.emptyList(), new CloseableRegistry())
                             .build();
             ListState<byte[]> raw =
-                    be.getListState(new ListStateDescriptor<>(Oracle.SOURCE_READER_STATE, BytePrimitiveArraySerializer.INSTANCE));
+                    be.getListState(new ListStateDescriptor<>(SourceState.READER, BytePrimitiveArraySerializer.INSTANCE));
             List<KafkaPartitionSplit> mine = new ArrayList<>();
             for (int i = sub; i < all.size(); i += subtasks) {
                 mine.add(all.get(i));
@@ -226,7 +226,7 @@ public final class Bench {
     static void synthetic(File out, String name, String flink, String connector, boolean compress) throws Exception {
         File fx = new File(out, name);
         File sp = new File(fx, "savepoint");
-        Gen.wipe(fx);
+        Folders.wipe(fx);
         if (compress) {
             write(sp, 2000, 1, 0, 0, 0, true);
         } else {
@@ -255,7 +255,7 @@ public final class Bench {
             for (int i = 0; i < 2000; i++) {
                 long off = offsetOf(i);
                 truth.add("orders-region-" + i % 20 + "-" + i / 20 + "@" + off);
-                pos.add(Oracle.obj("operatorId", "30198ea1e33432d6307d761dd131f28a", "topic", "orders-region-" + i % 20, "partition", i / 20,
+                pos.add(Json.object("operatorId", "30198ea1e33432d6307d761dd131f28a", "topic", "orders-region-" + i % 20, "partition", i / 20,
                         "subtask", 0, "next", off >= 0 ? off : null, "sentinel", off >= 0 ? null : "EARLIEST", "stopping", null, "stateKind", "KafkaPartitionSplit"));
             }
             String agrees;
@@ -298,7 +298,7 @@ public final class Bench {
         for (OperatorState o : md.getOperatorStates()) {
             for (Map.Entry<Integer, OperatorSubtaskState> e : o.getSubtaskStates().entrySet()) {
                 for (OperatorStateHandle h : e.getValue().getManagedOperatorState()) {
-                    OperatorStateHandle.StateMetaInfo mi = h.getStateNameToPartitionOffsets().get(Oracle.SOURCE_READER_STATE);
+                    OperatorStateHandle.StateMetaInfo mi = h.getStateNameToPartitionOffsets().get(SourceState.READER);
                     if (mi == null) {
                         continue;
                     }
@@ -318,7 +318,7 @@ public final class Bench {
                                                 Collections.singletonList(h), new CloseableRegistry())
                                         .build();
                         ListState<byte[]> raw =
-                                be.getListState(new ListStateDescriptor<>(Oracle.SOURCE_READER_STATE, BytePrimitiveArraySerializer.INSTANCE));
+                                be.getListState(new ListStateDescriptor<>(SourceState.READER, BytePrimitiveArraySerializer.INSTANCE));
                         for (KafkaPartitionSplit s : new SimpleVersionedListState<>(raw, ser).get()) {
                             sink.row(o, e.getKey(), s);
                         }

@@ -1,11 +1,20 @@
 package generator;
 
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** Minimal JSON writer (no dependency, same output on every Flink version). */
 final class Json {
     private Json() {}
+
+    static Map<String, Object> object(Object... keysAndValues) {
+        Map<String, Object> m = new LinkedHashMap<>();
+        for (int i = 0; i < keysAndValues.length; i += 2) {
+            m.put((String) keysAndValues[i], keysAndValues[i + 1]);
+        }
+        return m;
+    }
 
     static String write(Object o) {
         StringBuilder sb = new StringBuilder();

@@ -5,13 +5,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 
 import org.apache.kafka.clients.admin.AdminClient;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -36,25 +39,36 @@ final class Kafka implements AutoCloseable {
 
     void create(String topic, int partitions) throws Exception {
         admin.createTopics(Collections.singleton(new NewTopic(topic, partitions, (short) 1))).all().get();
-        for (int i = 0; i < 100; i++) {
-            if (admin.listTopics().names().get().contains(topic)) {
+        await("the new topic " + topic, () -> admin.listTopics().names().get().contains(topic));
+    }
+
+    /** Returns once none of the topics is there any more. */
+    void drop(Collection<String> topics) throws Exception {
+        Set<String> there = new HashSet<>(topics);
+        there.retainAll(admin.listTopics().names().get());
+        if (!there.isEmpty()) {
+            admin.deleteTopics(there).all().get();
+            await("the end of the topics " + there, () -> Collections.disjoint(admin.listTopics().names().get(), there));
+        }
+    }
+
+    void grow(String topic, int partitions) throws Exception {
+        admin.createPartitions(Collections.singletonMap(topic, NewPartitions.increaseTo(partitions))).all().get();
+    }
+
+    private static void await(String what, Callable<Boolean> done) throws Exception {
+        for (int i = 0; i < 200; i++) {
+            if (done.call()) {
                 return;
             }
             Thread.sleep(50);
         }
+        throw new IllegalStateException("waited 10 s for " + what);
     }
 
-    void drop(Collection<String> topics) {
-        try {
-            admin.deleteTopics(topics).all().get();
-        } catch (Exception e) {
-            // leave it
-        }
-    }
-
-    /** Writes n records to each partition not in empty; in transactions of 7 when transactional. */
-    void fill(String topic, int partitions, int n, Collection<Integer> empty, boolean transactional, int fillBytes)
-            throws Exception {
+    /** Fills the partitions that the scenario does not want empty; a transactional source in transactions of 7 records. */
+    void fill(String topic, int partitions, Scenario s) throws Exception {
+        boolean transactional = s.txnSource;
         Properties p = new Properties();
         p.put("bootstrap.servers", bootstrap);
         p.put("linger.ms", "20");
@@ -62,7 +76,7 @@ final class Kafka implements AutoCloseable {
             p.put("transactional.id", "fill-" + topic);
         }
         StringBuilder fb = new StringBuilder();
-        for (int i = 0; i < fillBytes; i++) {
+        for (int i = 0; i < s.fillBytes; i++) {
             fb.append('x');
         }
         try (KafkaProducer<byte[], byte[]> pr =
@@ -71,18 +85,19 @@ final class Kafka implements AutoCloseable {
                 pr.initTransactions();
             }
             for (int part = 0; part < partitions; part++) {
-                if (empty.contains(part)) {
+                if (s.empty.contains(part)) {
                     continue;
                 }
                 long off = 0;
-                for (int i = 0; i < n; i++) {
+                for (int i = 0; i < s.records; i++) {
                     if (transactional && i % 7 == 0) {
                         pr.beginTransaction();
                     }
                     String v = topic + "|" + part + "|" + off + "|" + fb;
-                    pr.send(new ProducerRecord<>(topic, part, null, v.getBytes(StandardCharsets.UTF_8)));
+                    byte[] value = v.getBytes(StandardCharsets.UTF_8);
+                    pr.send(new ProducerRecord<>(topic, part, s.source.equals("upsert") ? value : null, value));
                     off++;
-                    if (transactional && (i % 7 == 6 || i == n - 1)) {
+                    if (transactional && (i % 7 == 6 || i == s.records - 1)) {
                         pr.commitTransaction();
                         off++; // the commit marker takes an offset too
                     }
@@ -93,7 +108,7 @@ final class Kafka implements AutoCloseable {
     }
 
     /** Reads a whole topic; per source topic-partition: count, min and max source offset. */
-    Map<String, Object> tally(String target, boolean committed) throws Exception {
+    Map<String, long[]> tally(String target, boolean committed) throws Exception {
         Properties p = new Properties();
         p.put("bootstrap.servers", bootstrap);
         p.put("isolation.level", committed ? "read_committed" : "read_uncommitted");
@@ -107,13 +122,16 @@ final class Kafka implements AutoCloseable {
             c.seekToBeginning(tps);
             Map<TopicPartition, Long> end = c.endOffsets(tps);
             long stop = System.currentTimeMillis() + 20000;
-            while (System.currentTimeMillis() < stop) {
+            while (true) {
                 boolean done = true;
                 for (TopicPartition tp : tps) {
                     done &= c.position(tp) >= end.get(tp);
                 }
                 if (done) {
-                    break;
+                    return r;
+                }
+                if (System.currentTimeMillis() > stop) {
+                    throw new IllegalStateException("reading " + target + " took more than 20 s");
                 }
                 for (ConsumerRecord<byte[], byte[]> x : c.poll(Duration.ofMillis(200))) {
                     String[] f = new String(x.value(), StandardCharsets.UTF_8).split("\\|", 4);
@@ -125,9 +143,17 @@ final class Kafka implements AutoCloseable {
                 }
             }
         }
-        Map<String, Object> out = new TreeMap<>();
-        r.forEach((k, t) -> out.put(k, Oracle.obj("count", t[0], "min", t[1], "max", t[2])));
-        return out;
+    }
+
+    /** How many records the topic holds, control records among them. */
+    long written(String topic) throws Exception {
+        Properties p = new Properties();
+        p.put("bootstrap.servers", bootstrap);
+        try (KafkaConsumer<byte[], byte[]> c = new KafkaConsumer<>(p, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<TopicPartition> all = new ArrayList<>();
+            c.partitionsFor(topic).forEach(i -> all.add(new TopicPartition(topic, i.partition())));
+            return c.endOffsets(all).values().stream().mapToLong(Long::longValue).sum();
+        }
     }
 
     void setGroup(String group, Map<TopicPartition, OffsetAndMetadata> offs) throws Exception {

@@ -19,7 +19,7 @@ public final class ExtraDynamic {
     private ExtraDynamic() {}
 
     public static SingleOutputStreamOperator<String> source(
-            StreamExecutionEnvironment env, List<String> topics, String bootstrap, String group, Sc s) {
+            StreamExecutionEnvironment env, List<String> topics, String bootstrap, String group, Scenario s) {
         Properties p = new Properties();
         p.setProperty("bootstrap.servers", bootstrap);
         Properties q = new Properties();

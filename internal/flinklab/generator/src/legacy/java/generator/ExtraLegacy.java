@@ -19,7 +19,7 @@ public final class ExtraLegacy {
     private ExtraLegacy() {}
 
     public static SingleOutputStreamOperator<String> source(
-            StreamExecutionEnvironment env, List<String> topics, String bootstrap, String group, Sc s) {
+            StreamExecutionEnvironment env, List<String> topics, String bootstrap, String group, Scenario s) {
         Properties p = new Properties();
         p.setProperty("bootstrap.servers", bootstrap);
         p.setProperty("group.id", group);
@@ -50,7 +50,7 @@ public final class ExtraLegacy {
         }
     }
 
-    public static void sink(DataStream<String> ds, String bootstrap, String topic, Sc s) {
+    public static void sink(DataStream<String> ds, String bootstrap, String topic, Scenario s) {
         Properties p = new Properties();
         p.setProperty("bootstrap.servers", bootstrap);
         p.setProperty("transaction.timeout.ms", "600000");

@@ -15,7 +15,7 @@ import org.apache.flink.streaming.api.datastream.DataStreamSink;
 public final class ExtraSink {
     private ExtraSink() {}
 
-    public static void sink(DataStream<String> ds, String bootstrap, String target, Sc s) throws Exception {
+    public static void sink(DataStream<String> ds, String bootstrap, String target, Scenario s) throws Exception {
         Properties p = new Properties();
         p.setProperty("transaction.timeout.ms", "600000");
         KafkaSinkBuilder<String> b =
