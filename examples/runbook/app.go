@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 )
 
 // app is one run of the program.
@@ -111,7 +113,9 @@ func (a *app) step(name, short, long, next string, do func(context.Context) erro
 }
 
 // note tells a person something that is not data.
-func (a *app) note(format string, args ...any) { fmt.Fprintf(a.errs, format+"\n", args...) }
+func (a *app) note(format string, args ...any) {
+	fmt.Fprintln(a.errs, shown.Text(fmt.Sprintf(format, args...)))
+}
 
 // next names the next command to a person.
 func (a *app) next(args ...string) { a.note("next: %s", a.command(args...)) }

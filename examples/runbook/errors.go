@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
@@ -68,9 +70,9 @@ func exitStatus(err error) int {
 // report writes an error for a person: what happened and how to mend it, which
 // the library's findings say, and the exact next command.
 func (a *app) report(w io.Writer, command string, err error) {
-	fmt.Fprintf(w, "runbook: %v\n", err)
+	fmt.Fprintf(w, "runbook: %s\n", shown.Text(err.Error()))
 	if hint := a.hint(command, err); hint != "" {
-		fmt.Fprintf(w, "hint: %s\n", hint)
+		fmt.Fprintf(w, "hint: %s\n", shown.Line(hint))
 	}
 }
 
@@ -193,15 +195,29 @@ func (a *app) command(args ...string) string {
 	return strings.Join(parts, " ")
 }
 
-// quoted quotes whatever some shell might take apart or replace.
+// quoted quotes whatever some shell might take apart or replace. What cannot be
+// seen is left to printf: it would act on the terminal that shows the command.
 func quoted(arg string) string {
-	plain := func(r rune) bool {
-		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./:,@%+", r)
+	if shown.Line(arg) != arg && !strings.HasSuffix(arg, "\n") { // which a shell takes off
+		var b strings.Builder
+		for _, c := range []byte(arg) {
+			if isPlain(rune(c)) && c < utf8.RuneSelf && c != '%' {
+				b.WriteByte(c)
+			} else {
+				fmt.Fprintf(&b, `\%03o`, c)
+			}
+		}
+		return `"$(printf '` + b.String() + `')"`
 	}
-	if arg != "" && !strings.ContainsFunc(arg, func(r rune) bool { return !plain(r) }) {
+	if arg != "" && !strings.ContainsFunc(arg, func(r rune) bool { return !isPlain(r) }) {
 		return arg
 	}
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}
+
+// isPlain reports whether every shell leaves a character as it is.
+func isPlain(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./:,@%+", r)
 }
 
 // isHandBack reports whether a finding is about the group that C' is committed

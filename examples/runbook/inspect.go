@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/stores"
 )
@@ -138,9 +139,9 @@ func inventoryOf(s *flinkstate.Snapshot) inventory {
 }
 
 func inventoryTable(w io.Writer, i inventory) {
-	fmt.Fprintf(w, "%s, metadata version %d, checkpoint %d, written for: %s", i.Location, i.MetadataVersion, i.CheckpointID, i.WrittenFor)
+	fmt.Fprintf(w, "%s, metadata version %d, checkpoint %d, written for: %s", shown.Name(i.Location), i.MetadataVersion, i.CheckpointID, i.WrittenFor)
 	if i.KindReason != "" {
-		fmt.Fprintf(w, " (%s)", i.KindReason)
+		fmt.Fprintf(w, " (%s)", shown.Line(i.KindReason))
 	}
 	fmt.Fprint(w, "\n\n")
 	line(w, "OPERATOR", "UID", "NAME", "PARALLELISM", "BYTES", "STATE", "ELEMENTS", "HOLDS")
@@ -151,24 +152,24 @@ func inventoryTable(w io.Writer, i inventory) {
 		fmt.Fprintf(w, "\nsource %s %s: %d partitions of %s, %d without a next offset, discovery %s\n",
 			s.Kind, called(s.OperatorID, s.UID), s.Partitions, strings.Join(s.Topics, ", "), s.Unread, s.Discovery)
 		for _, c := range s.Clusters {
-			fmt.Fprintf(w, "  cluster %s at %s: %s\n", c.ID, strings.Join(c.BootstrapServers, " or "), strings.Join(c.Topics, ", "))
+			fmt.Fprintf(w, "  cluster %s at %s: %s\n", shown.Name(c.ID), strings.Join(shown.Names(c.BootstrapServers), " or "), strings.Join(shown.Names(c.Topics), ", "))
 		}
 	}
 	for _, s := range i.Sinks {
 		fmt.Fprintf(w, "\nsink %s %s\n", s.Kind, called(s.OperatorID, s.UID))
 		for _, p := range s.TransactionalIDPrefixes {
-			fmt.Fprintf(w, "  transactional ids start with %s\n", p)
+			fmt.Fprintf(w, "  transactional ids start with %s\n", shown.Name(p))
 		}
 		for _, id := range s.TransactionalIDs {
-			fmt.Fprintf(w, "  uses transactional id %s\n", id)
+			fmt.Fprintf(w, "  uses transactional id %s\n", shown.Name(id))
 		}
 		for _, t := range s.Transactions {
-			fmt.Fprintf(w, "  may be open: %s%s\n", t.TransactionalID, producer(t))
+			fmt.Fprintf(w, "  may be open: %s%s\n", shown.Name(t.TransactionalID), producer(t))
 		}
 	}
 	for _, o := range i.Operators {
 		for _, what := range o.BeyondCopying {
-			fmt.Fprintf(w, "\nnot a job that only copies? operator %s has %s\n", called(o.ID, cmp.Or(o.UID, o.Name)), what)
+			fmt.Fprintf(w, "\nnot a job that only copies? operator %s has %s\n", called(o.ID, cmp.Or(o.UID, o.Name)), shown.Line(what))
 		}
 	}
 	warningLines(w, i.Warnings)
@@ -177,7 +178,7 @@ func inventoryTable(w io.Writer, i inventory) {
 // operatorLines writes one line for each state of an operator.
 func operatorLines(w io.Writer, o flinkstate.Operator) {
 	sum := o.Bytes.Operator + o.Bytes.Raw + o.Bytes.Keyed + o.Bytes.Coordinator + o.Bytes.Channels
-	head := []any{o.ID, dash(o.UID), dash(o.Name), o.Parallelism, sum}
+	head := []any{o.ID, named(o.UID), named(o.Name), o.Parallelism, sum}
 	if len(o.States) == 0 {
 		line(w, append(head, "-", "-", without(o))...)
 	}
@@ -189,7 +190,7 @@ func operatorLines(w io.Writer, o flinkstate.Operator) {
 		case s.Holds == "" && s.Elements > 0:
 			holds = "not a Kafka connector's"
 		}
-		line(w, append(head, s.Name+" ("+string(s.Kind)+")", s.Elements, holds)...)
+		line(w, append(head, shown.Name(s.Name)+" ("+string(s.Kind)+")", s.Elements, holds)...)
 		head = []any{"", "", "", "", ""}
 	}
 }
@@ -210,7 +211,7 @@ func called(id, name string) string {
 	if name == "" {
 		return id
 	}
-	return name + " (" + id + ")"
+	return shown.Name(name) + " (" + id + ")"
 }
 
 // producer says who began a transaction, where the state holds it.

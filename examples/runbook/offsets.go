@@ -12,6 +12,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -203,9 +204,9 @@ func positionsTable(w io.Writer, p *flinkmm2.Positions, snapshot *flinkstate.Sna
 }
 
 func positionsHead(w io.Writer, p *flinkmm2.Positions, snapshot *flinkstate.Snapshot) {
-	fmt.Fprintf(w, "%s %s, metadata version %d, checkpoint %d", p.From, p.Location, p.MetadataVersion, p.CheckpointID)
+	fmt.Fprintf(w, "%s %s, metadata version %d, checkpoint %d", p.From, shown.Name(p.Location), p.MetadataVersion, p.CheckpointID)
 	if snapshot.Kind == flinkstate.KindUnknown {
-		fmt.Fprintf(w, ", kind unknown: %s\n", snapshot.KindReason)
+		fmt.Fprintf(w, ", kind unknown: %s\n", shown.Line(snapshot.KindReason))
 		return
 	}
 	fmt.Fprintf(w, ", written for a %s\n", snapshot.Kind)
@@ -214,17 +215,17 @@ func positionsHead(w io.Writer, p *flinkmm2.Positions, snapshot *flinkstate.Snap
 func sourceHead(w io.Writer, s flinkstate.Source) {
 	fmt.Fprintf(w, "\n%s %s", s.Kind, s.OperatorID)
 	if s.UID != "" {
-		fmt.Fprintf(w, ", uid %s", s.UID)
+		fmt.Fprintf(w, ", uid %s", shown.Name(s.UID))
 	}
 	if s.Name != "" {
-		fmt.Fprintf(w, ", name %s", s.Name)
+		fmt.Fprintf(w, ", name %s", shown.Name(s.Name))
 	}
 	fmt.Fprintf(w, ", %d partitions\n", len(s.Partitions))
 }
 
 func warningLines(w io.Writer, all []flinkstate.Warning) {
 	for _, warning := range all {
-		fmt.Fprintf(w, "\nwarning %s: %s\n", warning.Code, warning.Text)
+		fmt.Fprintf(w, "\nwarning %s: %s\n", warning.Code, shown.Line(warning.Text))
 	}
 }
 
@@ -250,7 +251,7 @@ func positionCells(r offsetmap.Position) []any {
 	}
 	partition := r.String()
 	if r.Cluster != "" {
-		partition += " of " + r.Cluster
+		partition += " of " + shown.Name(r.Cluster)
 	}
 	return []any{partition, orDash(r.Next), dash(why), orDash(r.Stop)}
 }

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 )
 
 // print writes a document to stdout: JSON as given, the same as YAML, or the
@@ -24,10 +29,35 @@ func (a *app) print(document []byte, table func(w io.Writer)) error {
 		_, err = a.out.Write(text)
 		return err
 	default:
-		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+		// The table has a write for each cell, of which there may be a million.
+		out := bufio.NewWriterSize(&legible{to: a.out}, 1<<16)
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		table(w)
-		return w.Flush()
+		return errors.Join(w.Flush(), out.Flush())
 	}
+}
+
+// legible writes lines in which nothing acts on a terminal: whatever a cluster, a
+// state or a file has chosen stands in them.
+type legible struct {
+	to   io.Writer
+	rest []byte // the beginning of a character
+}
+
+func (l *legible) Write(p []byte) (int, error) {
+	text := append(l.rest, p...)
+	whole := len(text)
+	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				whole = i
+			}
+			break
+		}
+	}
+	_, err := io.WriteString(l.to, shown.Text(string(text[:whole])))
+	l.rest = append([]byte(nil), text[whole:]...)
+	return len(p), err
 }
 
 // printValue is print for what has no encoding of its own.
@@ -39,15 +69,23 @@ func (a *app) printValue(v any, table func(w io.Writer)) error {
 	return a.print(append(document, '\n'), table)
 }
 
-// line writes cells of one table row.
+// line writes cells of one table row. No cell ends it, or becomes two.
 func line(w io.Writer, cells ...any) {
 	for i, c := range cells {
 		if i > 0 {
 			fmt.Fprint(w, "\t")
 		}
-		fmt.Fprint(w, c)
+		fmt.Fprint(w, shown.Line(fmt.Sprint(c)))
 	}
 	fmt.Fprintln(w)
+}
+
+// named is a cell for a name that somebody has chosen; a dash where it is empty.
+func named(name string) any {
+	if name == "" {
+		return "-"
+	}
+	return shown.Name(name)
 }
 
 // dash stands where a cell has nothing.

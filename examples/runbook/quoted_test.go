@@ -13,7 +13,7 @@ func TestAShellLeavesAPrintedArgumentAsItIs(t *testing.T) {
 			t.Errorf("%q is quoted: %s", plain, got)
 		}
 	}
-	for _, arg := range []string{"", " ", "g{a,b}", "r{1..3}", "a b", "it's", "$HOME", "~", "a=b", "^x", "!x", "*", "`id`", "a;b", "#x", "a\\b", "a\nb", "\"", "=ls"} {
+	for _, arg := range []string{"", " ", "g{a,b}", "r{1..3}", "a b", "it's", "$HOME", "~", "a=b", "^x", "!x", "*", "`id`", "a;b", "#x", "a\\b", "a\nb", "\"", "=ls", "\x1b[2J'%s\\", "a\u202eb c", "\tü", "\xff", "a\nb'c"} {
 		for _, shell := range []string{"sh", "bash"} {
 			if _, err := exec.LookPath(shell); err != nil {
 				t.Logf("no %s here", shell)
