@@ -9,6 +9,8 @@ var (
 	boundarySchema string
 	//go:embed schema/proof.json
 	proofSchema string
+	//go:embed schema/inventory.json
+	inventorySchema string
 )
 
 // PositionsSchema returns the JSON schema (draft 2020-12) of Positions files: of
@@ -22,3 +24,7 @@ func BoundarySchema() []byte { return []byte(boundarySchema) }
 
 // ProofSchema returns the JSON schema (draft 2020-12) of Proof files.
 func ProofSchema() []byte { return []byte(proofSchema) }
+
+// InventorySchema returns the JSON schema (draft 2020-12) of what a savepoint or
+// checkpoint holds, as the program runbook prints it in inspect.
+func InventorySchema() []byte { return []byte(inventorySchema) }

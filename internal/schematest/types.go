@@ -37,7 +37,7 @@ var written = map[reflect.Type]reflect.Type{
 }
 
 var kinds = map[reflect.Kind]string{
-	reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int32: "integer", reflect.Int64: "integer",
+	reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int16: "integer", reflect.Int32: "integer", reflect.Int64: "integer",
 }
 
 // SameMembers walks a type and a node of a schema at once: each has the members

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/internal/schematest"
+)
+
+func TestTheInventoryHasTheMembersOfItsSchema(t *testing.T) {
+	s := schematest.New(t, flinkmm2.InventorySchema())
+	s.SameMembers(t, "inventory", reflect.TypeFor[inventory](), s.Root)
+}
+
+func TestTheSchemaOfTheInventoryListsTheConstants(t *testing.T) {
+	s := schematest.New(t, flinkmm2.InventorySchema())
+	enum := func(node schematest.Object, member string) []any {
+		return s.Resolve(node["properties"].(schematest.Object)[member])["enum"].([]any)
+	}
+	for name, c := range map[string]struct{ got, want []any }{
+		"written for": {enum(s.Root, "writtenFor"), []any{
+			string(flinkstate.KindUnknown), string(flinkstate.KindCheckpoint), string(flinkstate.KindSavepoint), string(flinkstate.KindStopWithSavepoint), string(flinkstate.KindStopWithDrain),
+		}},
+		"source":    {enum(s.Def("source"), "kind"), []any{string(flinkstate.KafkaSource), string(flinkstate.DynamicKafkaSource), string(flinkstate.FlinkKafkaConsumer)}},
+		"discovery": {enum(s.Def("source"), "discovery"), []any{string(flinkstate.DiscoveryUnknown), string(flinkstate.DiscoveryFinished), string(flinkstate.DiscoveryUnfinished)}},
+		"sink":      {enum(s.Def("sink"), "kind"), []any{string(flinkstate.KafkaSink), string(flinkstate.FlinkKafkaProducer)}},
+		"state":     {enum(s.Def("state"), "kind"), []any{string(flinkstate.ListState), string(flinkstate.UnionListState), string(flinkstate.BroadcastState)}},
+	} {
+		if !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("%s: the schema has %v, Go has %v", name, c.got, c.want)
+		}
+	}
+}
+
+// Of every fixture that can be read without a path map, with positions and without.
+func TestInventoriesFollowTheirSchema(t *testing.T) {
+	dirs, err := filepath.Glob("../../flinkstate/testdata/savepoints/*/*/_metadata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, metadata := range dirs {
+		var out, errs bytes.Buffer
+		if run(t.Context(), []string{"inspect", "--savepoint", filepath.Dir(metadata), "-o", "json"}, &out, &errs) != 0 {
+			continue // what must be read, and what not, is the matter of flinkstate's own tests
+		}
+		shown++
+		if err := schematest.Check(flinkmm2.InventorySchema(), out.Bytes()); err != nil {
+			t.Errorf("%s: %v", metadata, err)
+		}
+	}
+	if shown < 60 {
+		t.Errorf("only %d inventories were held against the schema", shown)
+	}
+}
