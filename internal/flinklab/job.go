@@ -15,9 +15,6 @@ import (
 const (
 	// answerWithin is many times what a savepoint takes, a second or two.
 	answerWithin = 2 * time.Minute
-	pollEvery    = 20 * time.Millisecond
-	// mark begins the lines that CopyJob prints for us, among what its libraries log.
-	mark = "@flinklab "
 )
 
 // Options say what a job copies, and how.
@@ -48,10 +45,7 @@ type Options struct {
 }
 
 // Job is a running job. Its methods fail the test that calls them when they cannot do their work.
-type Job struct {
-	process *lab.Process
-	read    int // how much of the log has been looked at for answers
-}
+type Job struct{ talk *talk }
 
 // Start starts a job and returns when every subtask runs; it ends with t. Start calls [Require] itself.
 func Start(t testing.TB, o Options) *Job {
@@ -65,13 +59,7 @@ func Start(t testing.TB, o Options) *Job {
 	if err != nil {
 		lab.RequireParts(t, lab.Flink, err.Error())
 	}
-	j := &Job{}
-	j.process = lab.StartProgram(t, lab.Program{
-		Name: "flink-" + o.Version, Args: append(flags(dir), o.arguments()...),
-		Ready: func(log string) bool { return strings.Contains(log, mark+"RUNNING\n") },
-	})
-	j.await(t, "RUNNING")
-	return j
+	return &Job{talk: start(t, "flink-"+o.Version, "RUNNING", append(flags(dir), o.arguments()...)...)}
 }
 
 // flags open what Flink reaches into on Java 17 by reflection; its distribution opens more (env.java.opts.all).
@@ -115,8 +103,8 @@ func (o Options) arguments() []string {
 func (j *Job) StopWithSavepoint(t testing.TB, dir string) string {
 	t.Helper()
 	savepoint := j.ask(t, "stop-with-savepoint "+dir, "SAVEPOINT")
-	if end := j.await(t, "ENDED"); end != "FINISHED" {
-		t.Fatalf("%s: stopped with the savepoint %s, and the job is %s", j.process.Name(), savepoint, end)
+	if end := j.talk.await(t, answerWithin, "ENDED"); end != "FINISHED" {
+		t.Fatalf("%s: stopped with the savepoint %s, and the job is %s", j.talk.process.Name(), savepoint, end)
 	}
 	return savepoint
 }
@@ -131,7 +119,7 @@ func (j *Job) Savepoint(t testing.TB, dir string) string {
 func (j *Job) Cancel(t testing.TB) {
 	t.Helper()
 	if end := j.ask(t, "cancel", "ENDED"); end != "CANCELED" {
-		t.Fatalf("%s: canceled, and the job is %s", j.process.Name(), end)
+		t.Fatalf("%s: canceled, and the job is %s", j.talk.process.Name(), end)
 	}
 }
 
@@ -143,44 +131,5 @@ func (j *Job) REST(t testing.TB) string {
 
 func (j *Job) ask(t testing.TB, command, answer string) string {
 	t.Helper()
-	j.process.Tell(t, command)
-	return j.await(t, answer)
-}
-
-// await returns what stands behind the word of the next line for us, which has to be that word.
-func (j *Job) await(t testing.TB, word string) string {
-	t.Helper()
-	deadline := time.Now().Add(answerWithin)
-	for {
-		// Asked before the log is read: an answer may be the last line of a process.
-		running := j.process.Running()
-		if line, ok := j.next(); ok {
-			got, rest, _ := strings.Cut(line, " ")
-			if got != word {
-				t.Fatalf("%s: waiting for %s: %s", j.process.Name(), word, line)
-			}
-			return rest
-		}
-		if !running {
-			t.Fatalf("%s: waiting for %s: the program has ended", j.process.Name(), word)
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: waiting for %s: no answer within %s", j.process.Name(), word, answerWithin)
-		}
-		time.Sleep(pollEvery)
-	}
-}
-
-// next returns the next whole line for us.
-func (j *Job) next() (string, bool) {
-	for log := j.process.Log(); ; {
-		line, _, whole := strings.Cut(log[j.read:], "\n")
-		if !whole {
-			return "", false
-		}
-		j.read += len(line) + 1
-		if text, ours := strings.CutPrefix(line, mark); ours {
-			return text, true
-		}
-	}
+	return j.talk.ask(t, command, answer)
 }

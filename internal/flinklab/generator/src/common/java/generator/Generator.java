@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 /**
  * Makes fixtures: {@code Generator FLINK CONNECTOR BOOTSTRAP OUT STATE_ROOT}. Commands come on standard input, one a line:
  * {@code list}, {@code make SCENARIO}, and for the job of a Flink before 1.12 {@code old-topics NAME} and {@code old-fixture
- * NAME FLINK KIND POINTER}. Answers are lines that begin with {@code @generator}: {@code READY}, {@code SCENARIOS NAME...},
+ * NAME FLINK KIND POINTER}. Answers are lines that begin with {@code @flinklab}: {@code READY}, {@code SCENARIOS NAME...},
  * {@code MADE FIXTURE}, {@code IMPOSSIBLE SCENARIO}, {@code DONE}, {@code ERROR TEXT}. The program ends at the end of
  * standard input.
  *
@@ -64,7 +64,7 @@ public final class Generator {
     }
 
     private static synchronized void say(String line) {
-        System.out.println("@generator " + line);
+        System.out.println("@flinklab " + line);
         System.out.flush();
     }
 }

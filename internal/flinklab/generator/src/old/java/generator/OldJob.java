@@ -19,7 +19,11 @@ import org.apache.flink.streaming.connectors.kafka.FlinkKafkaProducer;
 import org.apache.flink.streaming.connectors.kafka.KafkaSerializationSchema;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
-/** OldJob BOOTSTRAP STATE_DIR TOPIC TARGET PARALLELISM stop|savepoint|checkpoint THRESHOLD: prints the pointer. */
+/**
+ * The job for Flink before 1.12: {@code OldJob BOOTSTRAP STATE_DIR TOPIC TARGET PARALLELISM stop|savepoint|checkpoint
+ * THRESHOLD}. Prints {@code @flinklab STARTED} and then {@code @flinklab POINTER URI}, of the folder of all checkpoints for
+ * a checkpoint.
+ */
 public final class OldJob {
     private OldJob() {}
 
@@ -54,11 +58,14 @@ public final class OldJob {
 
     public static void main(String[] a) {
         try {
+            System.out.println("@flinklab STARTED");
             run(a);
         } catch (Throwable t) {
             t.printStackTrace();
             System.exit(1);
         }
+        // Not left to the threads of the job: one of them may live on.
+        System.exit(0);
     }
 
     static void run(String[] a) throws Exception {
@@ -96,10 +103,9 @@ public final class OldJob {
         } else {
             Thread.sleep(1300);
             jc.cancel().get(20, TimeUnit.SECONDS);
-            ptr = "checkpoint";
+            ptr = "file:" + a[1] + "/checkpoints";
         }
         Thread.sleep(500);
-        System.out.println("POINTER " + ptr);
-        System.exit(0);
+        System.out.println("@flinklab POINTER " + ptr);
     }
 }

@@ -1,0 +1,113 @@
+package flinklab
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/flinkmm2/flinkmm2/internal/flinklab/golden"
+	"github.com/flinkmm2/flinkmm2/internal/lab"
+)
+
+// The newest release of each line for which there are artifacts of Flink and of a Kafka connector that runs on it.
+const (
+	newest1 = "1.20.5"
+	newest2 = "2.3.0"
+)
+
+var (
+	release   = flag.String("flinklab.release", "", "the one release that TestSavepointsOfRealJobs runs, FLINK or FLINK/CONNECTOR; by default, the newest of each line")
+	scenarios = flag.String("flinklab.scenarios", "", "comma-separated scenarios, or all; by default, a few that show the most")
+	out       = flag.String("flinklab.out", "", "existing folder that keeps the fixtures; by default, none does")
+	stateRoot = flag.String("flinklab.state", "", "folder that the jobs keep their state in, and that absolute paths in it name; by default, a temporary one")
+)
+
+// stopped, a checkpoint whose operator state Flink put into files of its own, and the forms that only one line has.
+var some = map[string][]string{
+	newest1: {"stop-p2", "checkpoint-rocksdb-incr", "legacy-p2"},
+	newest2: {"stop-p2", "checkpoint-file-merging-compressed", "dynamic-p2"},
+}
+
+// What a job of the newest releases leaves is read as Flink's and the connector's own classes read it.
+func TestSavepointsOfRealJobs(t *testing.T) {
+	Require(t)
+	lab.Require(t, lab.JVM)
+	l := lab.Start(t, lab.Options{})
+	l.Worker.Kill(t) // nobody asks it
+	if *release != "" {
+		t.Run(*release, func(t *testing.T) { compare(t, l.Source.Bootstrap, *release) })
+		return
+	}
+	// Each on a broker of its own: they use the same topics.
+	for version, broker := range map[string]*lab.Broker{newest1: l.Source, newest2: l.Target} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			compare(t, broker.Bootstrap, version)
+		})
+	}
+}
+
+func compare(t *testing.T, bootstrap, version string) {
+	r, err := FindRelease(version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := GeneratorOptions{Bootstrap: bootstrap, Out: *out, StateRoot: *stateRoot}
+	if o.Out == "" {
+		o.Out = t.TempDir()
+	}
+	if o.StateRoot == "" {
+		o.StateRoot = t.TempDir()
+	}
+	for _, dir := range []string{o.Out, o.StateRoot} {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			t.Fatalf("%s is no folder: %v", dir, err)
+		}
+	}
+	if r.old() {
+		compareOld(t, r, o)
+		return
+	}
+	g := StartGenerator(t, r, o)
+	names := some[version]
+	switch {
+	case *scenarios == "all":
+		names = g.Scenarios(t)
+	case *scenarios != "":
+		names = strings.Split(*scenarios, ",")
+	}
+	if len(names) == 0 {
+		t.Fatalf("no scenario of Flink %s is named", version)
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) { agree(t, g.Make(t, name)) })
+	}
+}
+
+// The state of a release that cannot be asked about it is read by one that can read the same format.
+func compareOld(t *testing.T, r Release, o GeneratorOptions) {
+	reader, err := FindRelease("1.14.6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := StartGenerator(t, reader, o)
+	for _, kind := range []string{"savepoint", "stop", "checkpoint"} {
+		for name, threshold := range map[string]int{"inline": 1024, "files": 0} {
+			t.Run(kind+"/"+name, func(t *testing.T) { agree(t, g.MakeOld(t, r, kind, threshold)) })
+		}
+	}
+}
+
+// agree fails t where our reader and Flink's classes differ, or where they are asked about next to nothing.
+func agree(t *testing.T, f golden.Fixture) {
+	for _, d := range f.Check() {
+		t.Errorf("%s: %s", f.Name, d)
+	}
+	if len(f.Operators) < 2 {
+		t.Errorf("%s has %d operators", f.Name, len(f.Operators))
+	}
+	read := slices.ContainsFunc(f.Positions, func(p golden.Position) bool { return p.Next != nil })
+	t.Logf("%s: metadata %d, %d operators, %d positions, some read %v, target %v", f.Name, f.MetadataVersion, len(f.Operators), len(f.Positions), read, f.CrossCheck.Verdict.All)
+}
