@@ -2,8 +2,12 @@
 FUZZTIME ?= 30s
 TESTFLAGS ?=
 VERSIONS ?= 3.9.2,4.3.1
+FLINK ?= 1.20.5
+SCENARIOS ?= all
+STATE ?= /flink
+OUT ?=
 
-.PHONY: help test race jvm versions test-list fuzz bench lint quickstart
+.PHONY: help test race jvm versions fixtures test-list fuzz bench lint quickstart
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -21,6 +25,11 @@ jvm: ## only the packages that start real brokers and workers (Java 17, Maven); 
 versions: ## the whole cutover suite on brokers and workers of VERSIONS (3.9.2,4.3.1), and what it counted
 	@figures=$$(mktemp) && trap 'rm -f "$$figures"' EXIT && FLINKMM2_REQUIRE=jvm go test ./internal/cutover -count=1 -timeout 30m \
 		-run '^TestJVM$$' -cutover.versions $(VERSIONS) -cutover.figures "$$figures" $(TESTFLAGS); status=$$?; cat "$$figures"; exit $$status
+
+fixtures: ## savepoints of real jobs of FLINK (1.20.5) into OUT: SCENARIOS (all), each read and compared with Flink's own reading
+	@test -d "$(OUT)" || { echo 'make fixtures: OUT="$(OUT)" is no folder: say OUT=FOLDER' >&2; exit 2; }
+	@FLINKMM2_REQUIRE=jvm,flink go test ./internal/flinklab -run '^TestSavepointsOfRealJobs$$' -count=1 -v -timeout 60m -flinklab.release '$(FLINK)' \
+		-flinklab.scenarios '$(SCENARIOS)' -flinklab.out '$(abspath $(OUT))' -flinklab.state '$(STATE)' $(TESTFLAGS)
 
 test-list: ## run all tests and write the names of those that passed to .ci/tests.txt (needs what jvm needs)
 	@go run ./scripts/gotest -packages plain -no-skips -update-list -- -timeout 20m
