@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path"
 	"testing"
@@ -255,7 +256,7 @@ func oneSource(t testing.TB, coordinator []byte, handles ...[]byte) job {
 func bigJob(t testing.TB, n, subtasks int, inFiles bool, noise int) (fsys fstest.MapFS, size int64) {
 	topics := max(1, n/100)
 	parts := make([][][]byte, subtasks)
-	enum := new(out).put(n)
+	named := make([][]byte, n)
 	for i := range n {
 		topic, partition := fmt.Sprintf("orders-region-%d", i%topics), i/topics
 		start := int64(1_000_003*i + 17)
@@ -263,8 +264,11 @@ func bigJob(t testing.TB, n, subtasks int, inFiles bool, noise int) (fsys fstest
 			start = -2
 		}
 		parts[i%subtasks] = append(parts[i%subtasks], split(topic, partition, start, noStop))
-		enum.put(topic, partition, 0)
+		named[i] = put(topic, partition, 0)
 	}
+	// The enumerator writes a hash set.
+	rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { named[i], named[j] = named[j], named[i] })
+	enum := new(out).put(n).put(bytes.Join(named, nil))
 	files := map[string][]byte{}
 	var handles [][]byte
 	for i, p := range parts {

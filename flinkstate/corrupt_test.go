@@ -27,7 +27,7 @@ var damaged = []string{
 // opened returns the files of a fixture that reading opens, by name inside it.
 func opened(t testing.TB, e expected) []string {
 	t.Helper()
-	c := countingFS{os.DirFS(path.Join(fixtureDir, e.Name)), map[string]int{}}
+	c := counting(os.DirFS(path.Join(fixtureDir, e.Name)))
 	if _, err := flinkstate.Read(c, e.Pointer, flinkstate.WithPathMap(e.PathMap)); err != nil {
 		t.Fatal(err)
 	}

@@ -178,7 +178,7 @@ func (p *enumParser) usual(stored bool) bool {
 		return false
 	}
 	partition := int32(binary.BigEndian.Uint32(b[n:]))
-	topic, ok := p.topics.id(b[2:n])
+	topic, ok := p.topics.find(b[2:n]) // the order is that of a Java hash set
 	if !ok || partition < 0 || !p.known(topic, partition) {
 		return false
 	}

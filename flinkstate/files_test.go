@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -22,11 +23,18 @@ import (
 // countingFS notes what is opened, folders too.
 type countingFS struct {
 	fs.FS
+	mu     *sync.Mutex
 	opened map[string]int
 }
 
+func counting(fsys fs.FS) countingFS {
+	return countingFS{fsys, new(sync.Mutex), map[string]int{}}
+}
+
 func (c countingFS) Open(name string) (fs.File, error) {
+	c.mu.Lock()
 	c.opened[name]++
+	c.mu.Unlock()
 	return c.FS.Open(name)
 }
 
@@ -38,7 +46,7 @@ func TestOnlyFilesWithSplitsAreOpened(t *testing.T) {
 		if e.Source != "kafka" {
 			continue
 		}
-		c := countingFS{os.DirFS(path.Join(fixtureDir, e.Name)), map[string]int{}}
+		c := counting(os.DirFS(path.Join(fixtureDir, e.Name)))
 		snap, err := flinkstate.Read(c, e.Pointer, flinkstate.WithPathMap(e.PathMap))
 		if err != nil {
 			continue

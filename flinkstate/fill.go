@@ -64,6 +64,14 @@ func (f *wantedFile) optional() bool {
 	return !slices.ContainsFunc(f.wants, func(w want) bool { return w.missed == nil })
 }
 
+// most is the most bytes that are read of the file, of at most limit.
+func (f *wantedFile) most(limit int64) int64 {
+	if f.optional() {
+		return min(limit, maxSinkState)
+	}
+	return limit
+}
+
 func (f *wantedFile) miss(err error) {
 	for _, w := range f.wants {
 		w.missed(w.handle, err)
@@ -104,21 +112,27 @@ func (s *store) fill(metadata string, wants []want) error {
 			wanted[f.path].wants = append(wanted[f.path].wants, w)
 		}
 	}
-	var first error
+	var files []*wantedFile
 	for _, path := range slices.Sorted(maps.Keys(wanted)) {
-		f := wanted[path]
-		if f.optional() && !s.sinkFiles {
+		if f := wanted[path]; f.optional() && !s.sinkFiles {
 			f.miss(errNotOpened)
-			continue
+		} else {
+			files = append(files, f)
 		}
-		w, err := s.fillFrom(f)
+	}
+	var first error
+	s.readAll(files, func(f *wantedFile, read readFile) {
+		if read.err == nil {
+			s.files = append(s.files, read.file)
+		}
+		w, err := f.take(read)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			missing[f.name] = s.missing(&w.handle.stream, f.file, w.op.ID)
 		case err != nil && first == nil:
 			first = err
 		}
-	}
+	})
 	if len(missing) > 0 {
 		e := &MissingFilesError{Metadata: metadata}
 		for _, name := range slices.Sorted(maps.Keys(missing)) {
@@ -151,21 +165,16 @@ func (w want) readInline(metadata string) (inFile bool, err error) {
 	}
 }
 
-// fillFrom reads one file and hands on what is wanted of it. With an error it
-// returns the first state that cannot be done without.
-func (s *store) fillFrom(f *wantedFile) (want, error) {
-	most := s.maxBytes
-	if f.optional() {
-		most = maxSinkState
-	}
-	b, err := s.read(f.file, f.name, most)
+// take hands on what is wanted of a file. With an error it returns the first state
+// that cannot be done without.
+func (f *wantedFile) take(read readFile) (want, error) {
 	for _, w := range f.wants {
-		err := err
+		err := read.err
 		if err != nil {
-			err = fmt.Errorf("state file %s of operator %s: %w", shown.Name(f.file.path), w.op.ID, err)
-		} else if part, wrong := w.handle.stream.part(b); wrong != nil {
+			err = fmt.Errorf("state file %s of operator %s: %w", f.file.path, w.op.ID, err)
+		} else if part, wrong := w.handle.stream.part(read.bytes); wrong != nil {
 			err = &CorruptError{
-				File: f.file.path, Offset: int64(len(b)),
+				File: f.file.path, Offset: int64(len(read.bytes)),
 				Structure: structure(w.op.ID, w.handle.subtask, "", w.handle.name), Reason: wrong.Error(),
 			}
 		} else {

@@ -25,6 +25,7 @@ type options struct {
 	pathMap   map[string]string
 	maxBytes  int64
 	sinkFiles bool
+	readers   int
 }
 
 // WithPathMap says where the files are now that the state names by absolute
@@ -47,6 +48,14 @@ func WithMaxFileSize(bytes int64) Option {
 	return func(o *options) { o.maxBytes = bytes }
 }
 
+// WithReaders bounds how many state files are open at once, and in memory. What is
+// read does not depend on it. With 1 an fs.FS is never used by two goroutines.
+//
+// By default, that is 4.
+func WithReaders(n int) Option {
+	return func(o *options) { o.readers = n }
+}
+
 // WithSinkFiles also opens the files in which sinks have their state, each of at
 // most 1 MiB, for [Snapshot.Sinks], and those by which a reader of Apache Beam is
 // known. One that cannot be read is no error: the [State] of a sink says why.
@@ -58,7 +67,8 @@ func WithSinkFiles() Option {
 }
 
 // Read reads the savepoint or retained checkpoint whose metadata file lies in
-// the folder dir of fsys. dir may also name the metadata file itself.
+// the folder dir of fsys. dir may also name the metadata file itself. State files
+// are opened by several goroutines, unless [WithReaders] says 1.
 //
 // The error is an ErrNoMetadata, ErrNoPosition, ErrUnsupported, ErrCorrupt or
 // ErrMissingFiles, or what fsys returned.
@@ -160,12 +170,15 @@ func fullPath(p string) string {
 }
 
 func newOptions(opts []Option, open func(string) (place, error)) (options, []mapping, error) {
-	o := options{maxBytes: defaultMaxFileSize}
+	o := options{maxBytes: defaultMaxFileSize, readers: defaultReaders}
 	for _, opt := range opts {
 		opt(&o)
 	}
 	if o.maxBytes <= 0 || o.maxBytes > maxInt-1 {
 		return o, nil, fmt.Errorf("a file size limit of %d bytes is not between 1 and %d", o.maxBytes, maxInt-1)
+	}
+	if o.readers < 1 {
+		return o, nil, fmt.Errorf("%d readers can read no file: at least 1 is needed (WithReaders)", o.readers)
 	}
 	maps, err := newMappings(o.pathMap, open)
 	return o, maps, err
@@ -183,8 +196,9 @@ func read(s *store, name string) (*Snapshot, error) {
 	if err != nil {
 		return nil, s.noMetadata(f, err)
 	}
-	s.meta.b = b
-	s.meta.hash(s.note(name, b))
+	meta := &File{Name: name, Size: int64(len(b))}
+	s.files = append(s.files, meta)
+	s.hashing.Go(func() { meta.hash(b) })
 	snap, err := s.snapshot(f.path, b)
 	files := s.done()
 	if none := (*NoPositionError)(nil); errors.As(err, &none) {

@@ -221,7 +221,7 @@ func TestSinkFilesAreOpenedOnDemand(t *testing.T) {
 		{"cut off", beside(handle(relative("sink", len(stream)), state), map[string][]byte{"sp/sink": stream[:len(stream)-1]}), []flinkstate.Option{flinkstate.WithSinkFiles()}, 2, "the metadata says"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := countingFS{tt.fsys, map[string]int{}}
+			c := counting(tt.fsys)
 			snap, err := flinkstate.Read(c, "sp", tt.opts...)
 			if err != nil {
 				t.Fatal(err)

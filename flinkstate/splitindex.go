@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -104,8 +105,8 @@ func (ix *splitIndex) holds(topic uint32, partition int32) bool {
 	}
 	keys := ix.of(topic)
 	// Partitions are numbered from 0, so usually all are there.
-	if p := int(partition); p < len(keys) && int32(keys[p]>>32) == partition {
-		return true
+	if n := len(keys); n > 0 && int(keys[n-1]>>32) == n-1 {
+		return 0 <= partition && int(partition) < n
 	}
 	i := sort.Search(len(keys), func(i int) bool { return int32(keys[i]>>32) >= partition })
 	return i < len(keys) && int32(keys[i]>>32) == partition
@@ -120,24 +121,47 @@ func (ix *splitIndex) positions() []offsetmap.Position {
 	names, clusters := ix.topics.names, ix.topics.clusters
 	slices.SortFunc(topics, func(a, b uint32) int { return strings.Compare(names[a], names[b]) })
 	ps := make([]offsetmap.Position, len(ix.keys))
-	i := 0
-	for _, t := range topics {
-		cluster := ""
-		if clusters != nil {
-			cluster, _ = decodeUTF([]byte(clusters[t]))
-		}
-		for _, k := range ix.of(t) {
-			ix.splits[uint32(k)].position(&ps[i], names[t])
-			ps[i].Cluster = cluster
-			i++
-		}
+	// Most of the time goes into memory that is new. One half costs the first
+	// processor as much as the other costs the second.
+	half, n := 0, 0
+	for ; half < len(topics) && n < len(ps)/2; half++ {
+		n += len(ix.of(topics[half]))
 	}
+	if n < fewPositions {
+		half, n = len(topics), len(ps)
+	}
+	var second sync.WaitGroup
+	if n < len(ps) {
+		second.Go(func() { ix.fill(ps[n:], topics[half:]) })
+	}
+	ix.fill(ps[:n], topics[:half])
+	second.Wait()
 	if clusters != nil {
 		slices.SortFunc(ps, func(a, b offsetmap.Position) int {
 			return cmp.Or(a.Compare(b.TopicPartition), cmp.Compare(a.Cluster, b.Cluster))
 		})
 	}
 	return ps
+}
+
+// fewPositions are filled before a goroutine would have begun.
+const fewPositions = 1 << 12
+
+// fill says in ps, which are empty, what the state says of all splits of the
+// topics.
+func (ix *splitIndex) fill(ps []offsetmap.Position, topics []uint32) {
+	i := 0
+	for _, t := range topics {
+		topic, cluster := ix.topics.names[t], ""
+		if ix.topics.clusters != nil {
+			cluster, _ = decodeUTF([]byte(ix.topics.clusters[t]))
+		}
+		for _, k := range ix.of(t) {
+			ix.splits[uint32(k)].position(&ps[i], topic)
+			ps[i].Cluster = cluster
+			i++
+		}
+	}
 }
 
 // position says in p, which is empty, what the state says of the split.

@@ -22,10 +22,8 @@ type store struct {
 	near []place                  // where a missing file may lie, home first
 	full func(path string) string // for a file that a person looks for
 	options
-	files []*File
-	meta  buffer
-	bufs  [2]buffer
-	next  int // of bufs
+	files   []*File
+	hashing sync.WaitGroup
 }
 
 // errUnmapped says that no entry of the path map fits.
@@ -48,34 +46,15 @@ func (s *store) locate(st *stream) (file, error) {
 	return file{}, errUnmapped
 }
 
-// read reads a whole file, which is called name in the state, unless it has more
-// than most bytes. The bytes are valid until the next call but one.
-func (s *store) read(f file, name string, most int64) ([]byte, error) {
-	s.next = (s.next + 1) % len(s.bufs)
-	buf := &s.bufs[s.next]
-	buf.wait()
-	b, err := slurp(f, buf.b, min(most, s.maxBytes))
-	if err != nil {
-		return nil, err
-	}
-	buf.b = b
-	buf.hash(s.note(name, b))
-	return b, nil
-}
-
-// note adds a file to the list, still without its hash, and returns its place.
-func (s *store) note(name string, b []byte) *File {
-	f := &File{Name: name, Size: int64(len(b))}
-	s.files = append(s.files, f)
-	return f
+// hash fills in the hash of a file's bytes.
+func (f *File) hash(b []byte) {
+	sum := sha256.Sum256(b)
+	f.SHA256 = hex.EncodeToString(sum[:])
 }
 
 // done returns the list of all files, when their hashes are complete.
 func (s *store) done() []File {
-	s.meta.wait()
-	for i := range s.bufs {
-		s.bufs[i].wait()
-	}
+	s.hashing.Wait()
 	files := make([]File, 0, len(s.files))
 	for _, f := range s.files {
 		files = append(files, *f)
@@ -83,22 +62,6 @@ func (s *store) done() []File {
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return files
 }
-
-// buffer holds a file whose hash may still be in the making: that and the
-// parsing both run near the speed of memory, so they run side by side.
-type buffer struct {
-	b       []byte
-	hashing sync.WaitGroup
-}
-
-func (b *buffer) hash(f *File) {
-	b.hashing.Go(func() {
-		sum := sha256.Sum256(b.b)
-		f.SHA256 = hex.EncodeToString(sum[:])
-	})
-}
-
-func (b *buffer) wait() { b.hashing.Wait() }
 
 // slurp reads a whole file into buf, or into a new slice when that is too small.
 func slurp(f file, buf []byte, most int64) (b []byte, err error) {

@@ -12,7 +12,7 @@ import (
 type topicTable struct {
 	names []string
 	seed  maphash.Seed
-	slots []topicSlot // a power of two, at most half full
+	slots []topicSlot // a power of two, at most a quarter full
 
 	// A topic of two clusters has two numbers. clusters holds that of each
 	// number, in modified UTF-8, and is nil while there are none.
@@ -95,7 +95,7 @@ func (t *topicTable) find(name []byte) (uint32, bool) {
 	if t.clusters != nil {
 		t.clusters = append(t.clusters, t.cluster)
 	}
-	if 2*len(t.names) > len(t.slots) {
+	if 4*len(t.names) > len(t.slots) {
 		t.grow()
 	}
 	t.put(topicSlot{h, uint32(len(t.names))})
@@ -113,7 +113,7 @@ func (t *topicTable) put(s topicSlot) {
 
 func (t *topicTable) grow() {
 	old := t.slots
-	t.slots = make([]topicSlot, max(16, 2*len(old)))
+	t.slots = make([]topicSlot, max(32, 2*len(old)))
 	for _, s := range old {
 		if s.id != 0 {
 			t.put(s)
