@@ -130,9 +130,13 @@ func describeTasks(tasks []TaskStatus, configured []TaskID) string {
 // offset after that, for up to offset.flush.timeout.ms: see
 // [Client.AwaitStableOffsets].
 func (c *Client) AwaitStopped(ctx context.Context, name string) (Status, error) {
+	return c.awaitStopped(ctx, name, forever)
+}
+
+func (c *Client) awaitStopped(ctx context.Context, name string, within time.Duration) (Status, error) {
 	var status Status
 	var info ConnectorInfo
-	err := c.poll(ctx, forever, func(ctx context.Context) (bool, error) {
+	err := c.poll(ctx, within, func(ctx context.Context) (bool, error) {
 		s, err := c.status(ctx, name, request{single: true})
 		if err != nil {
 			if !errors.Is(err, ErrNoStatus) {
@@ -155,7 +159,7 @@ func (c *Client) AwaitStopped(ctx context.Context, name string) (Status, error) 
 	switch {
 	case err == nil:
 		return status, nil
-	case ctx.Err() == nil:
+	case ctx.Err() == nil && !errors.Is(err, errExpired):
 		return status, err
 	default:
 		return status, &NotStoppedError{Name: name, State: status.Connector.State, Tasks: status.Tasks, Configured: info.Tasks, Err: err}

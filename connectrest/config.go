@@ -1,6 +1,7 @@
 package connectrest
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -16,9 +17,23 @@ import (
 // values strings, "name" among the keys. Config-provider references such as
 // ${file:/run/secrets/mm2:password} are shown unresolved.
 //
-// Printed or logged, a Config shows [Config.Redacted]. Its JSON is what goes
-// over the wire and holds every value.
+// Printed, logged or written as JSON, a Config shows [Config.Redacted]; a
+// map[string]string made of it holds every value. A Config that was redacted is
+// refused by the calls that send one: the worker would store the mark.
 type Config map[string]string
+
+// MarshalJSON writes the redacted configuration.
+func (c Config) MarshalJSON() ([]byte, error) { return json.Marshal(map[string]string(c.Redacted())) }
+
+// checkValues refuses a configuration whose secrets are gone.
+func (c Config) checkValues() error {
+	for k, v := range c {
+		if strings.Contains(v, offsetmap.SecretMark) {
+			return fmt.Errorf("the value of %s is redacted: it holds %s", k, offsetmap.SecretMark)
+		}
+	}
+	return nil
+}
 
 // Redacted returns a copy without secrets: see [offsetmap.RedactConfig].
 func (c Config) Redacted() Config {
@@ -78,7 +93,8 @@ func (c Config) LogValue() slog.Value {
 	return slog.AnyValue(map[string]string(c.Redacted()))
 }
 
-// CreateRequest is the body of POST /connectors.
+// CreateRequest says what [Client.Create] creates. Printed, logged or written as
+// JSON, it shows no secret of Config.
 type CreateRequest struct {
 	// Name is what [CheckName] allows, and the value of "name" in Config where
 	// that has one.
@@ -88,6 +104,13 @@ type CreateRequest struct {
 	// 3.7, KIP-980). Empty leaves it to the worker, which starts the connector
 	// at once.
 	InitialState State `json:"initial_state,omitempty"`
+}
+
+// createBody is the body of POST /connectors.
+type createBody struct {
+	Name         string            `json:"name"`
+	Config       map[string]string `json:"config"`
+	InitialState State             `json:"initial_state,omitempty"`
 }
 
 // LogValue returns the request with its configuration redacted.

@@ -2,7 +2,6 @@ package connectrest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,21 +25,25 @@ func (c *Client) ReplaceConfig(ctx context.Context, name string, config Config) 
 		return ConnectorInfo{}, err
 	}
 	return c.change(ctx, name, request{
-		method: http.MethodPut, body: config, secrets: config.secrets(),
+		method: http.MethodPut, body: map[string]string(config), secrets: config.secrets(),
 	}, func(Config) Config { return named(config, name) }, config)
 }
 
-// ConfigPatch changes some keys of a configuration. Printed or logged, it shows
-// [Config.Redacted] of what it sets. Its JSON is what goes over the wire: the
-// values that are set, and null for what is removed.
+// ConfigPatch changes some keys of a configuration. Printed, logged or written as
+// JSON, it shows [Config.Redacted] of what it sets.
 type ConfigPatch struct {
-	Set    Config
-	Remove []string
+	Set    Config   `json:"set,omitempty"`
+	Remove []string `json:"remove,omitempty"`
 }
 
-// MarshalJSON writes the patch as the worker takes it. A key that is set and
-// removed is an error.
-func (p ConfigPatch) MarshalJSON() ([]byte, error) {
+// LogValue returns the patch, redacted.
+func (p ConfigPatch) LogValue() slog.Value {
+	return slog.GroupValue(slog.Any("set", p.Set), slog.Any("remove", p.Remove))
+}
+
+// body is what goes over the wire: the values that are set, and null for what is
+// removed.
+func (p ConfigPatch) body() (map[string]*string, error) {
 	body := make(map[string]*string, len(p.Set)+len(p.Remove))
 	for k, v := range p.Set {
 		body[k] = &v
@@ -51,20 +54,10 @@ func (p ConfigPatch) MarshalJSON() ([]byte, error) {
 		}
 		body[k] = nil
 	}
-	return json.Marshal(body)
-}
-
-// String returns the patch, redacted.
-func (p ConfigPatch) String() string {
-	return fmt.Sprintf("set %s remove %q", p.Set, slices.Sorted(slices.Values(p.Remove)))
-}
-
-// GoString is String.
-func (p ConfigPatch) GoString() string { return p.String() }
-
-// LogValue returns the patch, redacted.
-func (p ConfigPatch) LogValue() slog.Value {
-	return slog.GroupValue(slog.Any("set", p.Set), slog.Any("remove", p.Remove))
+	if len(body) == 0 {
+		return nil, errors.New("it changes nothing")
+	}
+	return body, p.Set.checkValues()
 }
 
 func (p ConfigPatch) apply(to Config) Config {
@@ -86,10 +79,8 @@ func (c *Client) PatchConfig(ctx context.Context, name string, patch ConfigPatch
 	if err := CheckName(name); err != nil {
 		return ConnectorInfo{}, err
 	}
-	if len(patch.Set) == 0 && len(patch.Remove) == 0 {
-		return refuse(errors.New("it changes nothing"))
-	}
-	if _, err := patch.MarshalJSON(); err != nil {
+	body, err := patch.body()
+	if err != nil {
 		return refuse(err)
 	}
 	if named, ok := patch.Set["name"]; ok && named != name || slices.Contains(patch.Remove, "name") {
@@ -99,7 +90,7 @@ func (c *Client) PatchConfig(ctx context.Context, name string, patch ConfigPatch
 		return ConnectorInfo{}, err
 	}
 	return c.change(ctx, name, request{
-		method: http.MethodPatch, body: patch, secrets: patch.Set.secrets(), needs: featurePatchConfig,
+		method: http.MethodPatch, body: body, secrets: patch.Set.secrets(), needs: featurePatchConfig,
 	}, patch.apply, patch.Set)
 }
 

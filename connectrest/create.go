@@ -123,6 +123,9 @@ func (r CreateRequest) check() error {
 	if name, ok := r.Config["name"]; ok && name != r.Name {
 		return refuse("the configuration names it %q", name)
 	}
+	if err := r.Config.checkValues(); err != nil {
+		return refuse("%v", err)
+	}
 	switch r.InitialState {
 	case "", StateRunning, StatePaused, StateStopped:
 		return nil
@@ -140,7 +143,7 @@ func (c *Client) create(ctx context.Context, req CreateRequest) (ConnectorInfo, 
 	lost := false
 	err := c.settle(ctx, 2, request{
 		method: http.MethodPost, path: []string{"connectors"}, mode: write, connector: req.Name,
-		body: req, secrets: req.Config.secrets(), needs: needs,
+		body: createBody{req.Name, req.Config, req.InitialState}, secrets: req.Config.secrets(), needs: needs,
 		out: &out, valid: func() error { return out.check(req.Name) },
 	}, func(ctx context.Context) (err error) {
 		lost = true

@@ -19,10 +19,10 @@ const (
 	ExpandInfo   Expansion = "info"
 )
 
-// ListedConnector is one connector of a list. What was not asked for is nil.
+// ListedConnector is one connector of a list. What was not asked for is zero.
 type ListedConnector struct {
-	Status *Status        `json:"status"`
-	Info   *ConnectorInfo `json:"info"`
+	Status Status        `json:"status"`
+	Info   ConnectorInfo `json:"info"`
 }
 
 // ConnectorList is all connectors of a cluster by name.
@@ -51,10 +51,9 @@ func (c *Client) ListConnectors(ctx context.Context, expand ...Expansion) (Conne
 		method: http.MethodGet, path: []string{"connectors"}, query: query, out: &out,
 		valid: func() error { return out.check(expand) },
 		clean: func(scrub func(string) string) {
-			for _, one := range out {
-				if one.Status != nil {
-					one.Status.clean(scrub)
-				}
+			for name, one := range out {
+				one.Status.clean(scrub)
+				out[name] = one
 			}
 		},
 	})
@@ -67,17 +66,11 @@ func (l ConnectorList) check(expand []Expansion) error {
 	}
 	for name, one := range l.Sorted() {
 		if slices.Contains(expand, ExpandStatus) {
-			if one.Status == nil {
-				return missing(true, "status of "+name)
-			}
 			if err := one.Status.check(name); err != nil {
 				return err
 			}
 		}
 		if slices.Contains(expand, ExpandInfo) {
-			if one.Info == nil {
-				return missing(true, "info of "+name)
-			}
 			if err := one.Info.check(name); err != nil {
 				return err
 			}

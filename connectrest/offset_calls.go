@@ -69,6 +69,33 @@ func (c *Client) AlterOffsets(ctx context.Context, name string, offsets []Offset
 	})
 }
 
+// AlterOffsetsOnceStopped waits until the connector is STOPPED without tasks, as
+// [Client.AwaitStopped] does, and then is [Client.AlterOffsets]. Right after a
+// stop the worker that must write may still see tasks where another sees none: its
+// refusal is waited out too. When the given time has passed the error is a
+// [*NotStoppedError] that names the tasks that are left, and nothing was written.
+//
+// It sends no stop: see [Client.Stop].
+func (c *Client) AlterOffsetsOnceStopped(ctx context.Context, name string, offsets []Offset, within time.Duration) error {
+	start := c.clock.Now()
+	for left, pause := within, minPoll; ; pause = min(2*pause, maxPoll) {
+		status, err := c.awaitStopped(ctx, name, left)
+		if err != nil {
+			return err
+		}
+		err = c.AlterOffsets(ctx, name, offsets)
+		if !errors.Is(err, ErrNotStopped) || errors.Is(err, ErrOutcomeUnknown) {
+			return err
+		}
+		if left = within - c.clock.Now().Sub(start); left <= 0 {
+			return &NotStoppedError{Name: name, State: status.Connector.State, Tasks: status.Tasks, Err: err}
+		}
+		if sleepErr := c.clock.Sleep(ctx, min(pause, left)); sleepErr != nil {
+			return &NotStoppedError{Name: name, State: status.Connector.State, Tasks: status.Tasks, Err: ended(sleepErr, err)}
+		}
+	}
+}
+
 // altered reports which of the wanted offsets are not stored. What else is
 // stored does not matter.
 func altered(want map[string]string, got []Offset) error {

@@ -168,9 +168,7 @@ func (c *Client) probe(ctx context.Context, forward func(context.Context, *Clien
 			if v.Info.Version.text == "" || v.Err != nil && !transient(v.Err) {
 				return // it cannot be asked, and waiting does not help
 			}
-			if v.Connectors, v.Err = one.ListConnectors(ctx); v.Err != nil {
-				v.Connectors = nil
-			}
+			v.Connectors, v.Err = one.ListConnectors(ctx)
 		})
 		differ = difference(views)
 		return differ == "" && !slices.ContainsFunc(views, func(v WorkerView) bool {
@@ -221,8 +219,8 @@ func difference(views []WorkerView) string {
 			switch {
 			case !ok:
 				return fmt.Sprintf("connector %q is known at %s and not at %s", name, first.URL, v.URL)
-			case !sameStatus(*one.Status, *other.Status):
-				return fmt.Sprintf("connector %q is %s at %s and %s at %s", name, describeStatus(*one.Status), first.URL, describeStatus(*other.Status), v.URL)
+			case !sameStatus(one.Status, other.Status):
+				return fmt.Sprintf("connector %q is %s at %s and %s at %s", name, describeStatus(one.Status), first.URL, describeStatus(other.Status), v.URL)
 			case !sameConfig(one.Info.Config, other.Info.Config):
 				return fmt.Sprintf("connector %q has another configuration at %s than at %s", name, first.URL, v.URL)
 			}

@@ -11,6 +11,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"reflect"
 	"regexp"
 	"time"
 
@@ -130,6 +131,10 @@ func (c *Client) do(ctx context.Context, r request) error {
 	// The body is closed by check or decode, whichever read it.
 	_, err = sender.Do(req) //nolint:bodyclose // see above
 	if k.failed != nil {
+		if r.out != nil {
+			// What was decoded of an answer that is no good was not looked at either.
+			reflect.ValueOf(r.out).Elem().SetZero()
+		}
 		return c.explain(ctx, r, k.end(ctx, err))
 	}
 	return err

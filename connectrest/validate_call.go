@@ -57,7 +57,7 @@ func (c *Client) Validate(ctx context.Context, class string, config Config) (Val
 	err := c.do(ctx, request{
 		// A PUT that changes nothing, so it may be sent again.
 		method: http.MethodPut, path: []string{"connector-plugins", class, "config", "validate"}, mode: read,
-		body: config, secrets: config.secrets(), part: class, out: &out,
+		body: map[string]string(config), secrets: config.secrets(), part: class, out: &out,
 		valid: func() error { return missing(out.ErrorCount == nil || out.Configs == nil, "error_count or configs") },
 		clean: func(scrub func(string) string) {
 			for i := range out.Configs {
