@@ -73,6 +73,7 @@ func (s *Snapshot) noCluster(id string) error {
 	slices.Sort(ids)
 	if ids = slices.Compact(ids); len(ids) > 0 {
 		e.Reason += fmt.Sprintf(" (there are %q)", ids)
+		e.Clusters = ids
 	}
 	return e
 }

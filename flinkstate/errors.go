@@ -168,11 +168,18 @@ type SelectorError struct {
 	Reason string
 	// Choices holds the sources to choose from, without their partitions.
 	Choices []Source
+	// Clusters holds the clusters to choose from, sorted, where one was asked for
+	// of which no source holds partitions.
+	Clusters []string
 }
 
 func (e *SelectorError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v: %s; choose one by operator id, uid or name", ErrSelector, e.Reason)
+	fmt.Fprintf(&b, "%v: %s", ErrSelector, shown.Line(e.Reason))
+	if len(e.Clusters) > 0 {
+		return b.String()
+	}
+	b.WriteString("; choose one by operator id, uid or name")
 	for i, s := range e.Choices {
 		b.WriteString([]string{": ", ", "}[min(i, 1)])
 		b.WriteString(label(s.OperatorID, s.UID, s.Name))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/internal/localfs"
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 )
 
 // Store is where a savepoint lies, as a file system: of a bucket or an HDFS all
@@ -287,10 +288,32 @@ func ReadSavepoint(ctx context.Context, at string, pathMap map[string]string, op
 	}
 	snap, err := flinkstate.Read(s, s.Dir(), append(o.read, flinkstate.WithPathMap(mapped))...)
 	if err != nil {
+		s.locate(err)
 		return nil, &shownError{err, s.mounts}
 	}
 	snap.Location = s.Location(path.Clean(snap.Location))
 	return snap, nil
+}
+
+// locate makes the paths in the Store, in what errors.As finds in an error of
+// flinkstate, locations again.
+func (s *Store) locate(err error) {
+	if e, ok := errors.AsType[*flinkstate.MissingFilesError](err); ok {
+		e.Metadata = s.Location(e.Metadata)
+		for i := range e.Files {
+			e.Files[i].Path, e.Files[i].To = s.Location(e.Files[i].Path), s.Location(e.Files[i].To)
+		}
+	}
+	if e, ok := errors.AsType[*flinkstate.NoPositionError](err); ok {
+		e.Metadata = s.Location(e.Metadata)
+		e.Snapshot.Location = s.Location(path.Clean(e.Snapshot.Location))
+	}
+	if e, ok := errors.AsType[*flinkstate.CorruptError](err); ok {
+		e.File = s.Location(e.File)
+	}
+	if e, ok := errors.AsType[*flinkstate.UnsupportedError](err); ok {
+		e.File = s.Location(e.File)
+	}
 }
 
 func allLocal(at string, pathMap map[string]string) bool {
@@ -314,6 +337,7 @@ func (e *shownError) Error() string {
 	text := e.err.Error()
 	for _, m := range e.mounts {
 		text = strings.ReplaceAll(text, m.prefix, uri(m.prefix))
+		text = strings.ReplaceAll(text, shown.Line(m.prefix), shown.Line(uri(m.prefix)))
 	}
 	return text
 }

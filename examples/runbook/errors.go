@@ -83,6 +83,8 @@ func (a *app) hint(command string, err error) string {
 	var hinted *hintedError
 	var blocked *offsetmap.BlockedError
 	var refused *flinkmm2.RefusedError
+	var missing *flinkstate.MissingFilesError
+	var selector *flinkstate.SelectorError
 	switch {
 	case errors.As(err, &hinted):
 		return a.command(hinted.next...) + hinted.when
@@ -95,16 +97,14 @@ func (a *app) hint(command string, err error) string {
 			return ""
 		}
 		return a.command(waits.next...)
-	case errors.Is(err, flinkstate.ErrSelector):
-		if a.file == "" {
-			return "the same command with --operator and one of these"
-		}
-		return a.command("offsets") + ", which shows what each source has read; then set positions.operator"
-	case errors.Is(err, flinkstate.ErrMissingFiles):
-		if a.file == "" {
-			return "the same command with --path-map FROM=TO, after you have made sure that the files there are the right ones"
-		}
-		return a.command(command) + ", once positions.pathMap says where the files are now"
+	case errors.As(err, &selector):
+		return a.selectorHint(command, selector)
+	case errors.As(err, &missing):
+		return a.missingFilesHint(command, missing)
+	case errors.Is(err, flinkstate.ErrNoMetadata):
+		return a.noMetadataHint(command)
+	case errors.Is(err, flinkstate.ErrNoPosition):
+		return a.noPositionHint()
 	case errors.Is(err, flinkmm2.ErrProofFailed):
 		return a.command("rollback")
 	case errors.Is(err, flinkmm2.ErrNoProgress):

@@ -51,6 +51,8 @@ func TestMain(m *testing.M) {
 //	lost offsets                 the same with the next write of Connect's offsets
 //	lost nothing                 ends both
 //	bucket NAME DIR KEY          an S3 with a bucket that holds the files of DIR below KEY; its address and keys are in AWS_*
+//	stored DIR TOPIC-N NUMBER    what the savepoint in DIR stores for the partition
+//	respell FILE OLD NEW         a text of a binary file in another spelling of its length, both as Go quotes them
 //	fill FILE...                 puts the values of $NAMES into a file
 //	edit FILE OLD NEW            replaces a text that must be there; \n in NEW ends a line
 //	[!] runbook ARGS...          runs the program; $DIGEST is the last plan's that it printed
@@ -79,7 +81,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"stage": startStage, "topic": topicCommand, "copied": copiedCommand, "produce": produceCommand, "expire": expireCommand,
-			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "bucket": bucketCommand, "fill": fillCommand, "edit": editCommand,
+			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "bucket": bucketCommand, "fill": fillCommand, "edit": editCommand, "stored": storedCommand, "respell": respellCommand,
 			"runbook": runbookCommand, "status": statusCommand, "writes": writesCommand,
 		},
 	})

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+)
+
+// missingFilesHint says how to go on without the state files that a savepoint
+// names: by the entries of a path map that would find files of the same names, as
+// they are to be written.
+func (a *app) missingFilesHint(command string, e *flinkstate.MissingFilesError) string {
+	const sure = ", after you have made sure that the files there are the right ones"
+	offers, mapped := map[string]string{}, true
+	for _, f := range e.Files {
+		if f.From != "" {
+			offers[f.From] = f.To
+		}
+		mapped = mapped && f.Path != ""
+	}
+	again := a.command(command)
+	if a.file == "" {
+		again = "the same command"
+	}
+	switch inFile := a.file != "" || strings.Contains(strings.Join(slices.Concat(slices.Collect(maps.Keys(offers)), slices.Collect(maps.Values(offers))), ""), "="); {
+	case mapped:
+		return again + ", once the files are where they were looked for"
+	case len(offers) == 0 && a.file == "":
+		return again + " with --path-map FROM=TO" + sure
+	case len(offers) == 0:
+		return again + ", once positions.pathMap says where the files are now"
+	case inFile:
+		var lines []string
+		for _, from := range slices.Sorted(maps.Keys(offers)) {
+			lines = append(lines, strconv.Quote(from)+": "+strconv.Quote(offers[from]))
+		}
+		where := "a migration file"
+		if a.file != "" {
+			where = quoted(a.file)
+		}
+		return "add to positions.pathMap of " + where + " " + strings.Join(lines, " and ") + sure + "; then " + again
+	default:
+		flags := ""
+		for _, from := range slices.Sorted(maps.Keys(offers)) {
+			flags += " --path-map " + quoted(from+"="+offers[from])
+		}
+		return again + " with" + flags + sure
+	}
+}
+
+// selectorHint says how to name one source, or its cluster.
+func (a *app) selectorHint(command string, e *flinkstate.SelectorError) string {
+	switch {
+	case len(e.Clusters) > 0 && a.file == "":
+		return "the same command with --cluster and one of these"
+	case len(e.Clusters) > 0:
+		return a.command(command) + ", once positions.cluster names one of these"
+	case a.file == "":
+		return "the same command with --operator and one of these"
+	case command == "offsets":
+		return a.command(command) + ", once positions.operator names one of these"
+	default:
+		return a.command("offsets") + ", which shows what each source has read; then set positions.operator"
+	}
+}
+
+func (a *app) noMetadataHint(command string) string {
+	if a.file == "" {
+		return "the same command with the folder that holds _metadata"
+	}
+	return a.command(command) + ", once positions.savepoint names the folder that holds _metadata"
+}
+
+func (a *app) noPositionHint() string {
+	if a.file == "" {
+		return "runbook inspect with the same flags, which shows what is stored"
+	}
+	return a.command("inspect") + ", which shows what is stored"
+}
