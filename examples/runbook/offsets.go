@@ -13,7 +13,6 @@ import (
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/internal/shown"
-	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 type offsetsFlags struct {
@@ -172,11 +171,13 @@ func (a *app) savepointOffsets(ctx context.Context, want wanted) error {
 		}
 		p.Sources = []flinkstate.Source{source}
 	}
-	document, err := p.Encode()
-	if err != nil {
-		return err
+	var document []byte
+	if a.output != "table" || want.into != "" { // of many partitions it takes longer than all the rest
+		if document, err = p.Encode(); err != nil {
+			return err
+		}
 	}
-	if err := a.print(document, func(w io.Writer) { positionsTable(w, p, snapshot) }); err != nil {
+	if err := a.printAligned(document, func(w io.Writer) { positionsTable(w, p, snapshot) }); err != nil {
 		return err
 	}
 	return a.keepPositions(document, want.into)
@@ -227,38 +228,4 @@ func warningLines(w io.Writer, all []flinkstate.Warning) {
 	for _, warning := range all {
 		fmt.Fprintf(w, "\nwarning %s: %s\n", warning.Code, shown.Line(warning.Text))
 	}
-}
-
-var positionHeads = []any{"PARTITION", "NEXT (C)", "WHY NOT", "STOPS AT"}
-
-func positionRows(w io.Writer, rows []offsetmap.Position) {
-	line(w, positionHeads...)
-	for _, r := range rows {
-		line(w, positionCells(r)...)
-	}
-}
-
-func positionCells(r offsetmap.Position) []any {
-	why := string(r.Unread)
-	switch {
-	case why != "":
-		why = "not read yet, starts at " + why
-	case r.State != "":
-		why = string(r.State)
-		if !r.Start.IsNone() {
-			why += ", would have started at " + r.Start.String()
-		}
-	}
-	partition := r.String()
-	if r.Cluster != "" {
-		partition += " of " + shown.Name(r.Cluster)
-	}
-	return []any{partition, orDash(r.Next), dash(why), orDash(r.Stop)}
-}
-
-func orDash(c offsetmap.NextOffset) any {
-	if c.IsNone() {
-		return "-"
-	}
-	return c
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -15,8 +14,18 @@ import (
 )
 
 // print writes a document to stdout: JSON as given, the same as YAML, or the
-// table that people read.
+// table that people read, whose cells end with tabs.
 func (a *app) print(document []byte, table func(w io.Writer)) error {
+	return a.printAligned(document, func(out io.Writer) {
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		table(w)
+		_ = w.Flush() // an error of out stays with out
+	})
+}
+
+// printAligned is print for a table that has its columns already. The document is
+// not looked at when it is the table that is wanted.
+func (a *app) printAligned(document []byte, table func(w io.Writer)) error {
 	switch a.output {
 	case "json":
 		_, err := a.out.Write(document)
@@ -31,9 +40,8 @@ func (a *app) print(document []byte, table func(w io.Writer)) error {
 	default:
 		// The table has a write for each cell, of which there may be a million.
 		out := bufio.NewWriterSize(&legible{to: a.out}, 1<<16)
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		table(w)
-		return errors.Join(w.Flush(), out.Flush())
+		table(out)
+		return out.Flush()
 	}
 }
 
@@ -45,6 +53,9 @@ type legible struct {
 }
 
 func (l *legible) Write(p []byte) (int, error) {
+	if len(l.rest) == 0 && plain(p) {
+		return l.to.Write(p)
+	}
 	text := append(l.rest, p...)
 	whole := len(text)
 	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
@@ -58,6 +69,17 @@ func (l *legible) Write(p []byte) (int, error) {
 	_, err := io.WriteString(l.to, shown.Text(string(text[:whole])))
 	l.rest = append([]byte(nil), text[whole:]...)
 	return len(p), err
+}
+
+// plain reports whether all of a text can be seen as it is, which is quickly said
+// of the letters that most have alone.
+func plain(p []byte) bool {
+	for _, c := range p {
+		if (c < ' ' || c > '~') && c != '\n' {
+			return false
+		}
+	}
+	return true
 }
 
 // printValue is print for what has no encoding of its own.
