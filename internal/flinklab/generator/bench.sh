@@ -3,7 +3,7 @@
 # by Flink's own classes, and time that. The first run fetches what it needs into the cache, as fetch.sh says.
 #   bench.sh 1.20.5 3.4.0-1.20 write DIR PARTITIONS SUBTASKS INLINE_THRESHOLD NOISE_OPERATORS [compress]
 #   bench.sh 1.20.5 3.4.0-1.20 print DIR [lean] > rows.tsv    # operator, topic, partition, subtask, next offset, stop
-#   bench.sh 1.20.5 3.4.0-1.20 time DIR ITERATIONS            # full: as Flink restores; lean: a seek to each split
+#   bench.sh 1.20.5 3.4.0-1.20 time DIR ITERATIONS [lean]     # full: as Flink restores; lean: a seek to each split
 # HEAP is the JVM's largest heap. By default, 1g.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"

@@ -62,7 +62,7 @@ import org.apache.kafka.common.TopicPartition;
  * Bench unassigned DIR NAME FLINK CONNECTOR   a small one with unassigned splits
  * Bench compressed DIR NAME FLINK CONNECTOR   2000 splits, snapshot compression, over several Snappy chunks
  * Bench print DIR [lean]                      operatorId topic partition subtask next stopping, sorted
- * Bench time DIR ITERATIONS                   hot loops: full (operator state backend) and lean (seek)
+ * Bench time DIR ITERATIONS [lean]            hot loops: full (operator state backend) and lean (seek), or lean alone
  * </pre>
  */
 public final class Bench {
@@ -95,7 +95,7 @@ public final class Bench {
             case "time": {
                 File d = new File(a[1]);
                 int n = Integer.parseInt(a[2]);
-                for (boolean lean : new boolean[] {false, true}) {
+                for (boolean lean : a.length > 3 ? new boolean[] {true} : new boolean[] {false, true}) {
                     int rows = 0;
                     double best = 1e18;
                     double[] all = new double[n];

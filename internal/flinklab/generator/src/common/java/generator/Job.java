@@ -213,6 +213,12 @@ final class Job {
         if (s.rebalance) {
             all = all.rebalance().map(new Functions.Slow(s.slowMs));
         }
+        if (s.operatorStates) {
+            all = all.map(new Functions.OperatorStates()).uid("states");
+        }
+        if (s.timers) {
+            all = all.keyBy(new Functions.Key()).process(new Functions.Timers()).uid("timers");
+        }
         if (s.keyed) {
             SingleOutputStreamOperator<String> k = all.keyBy(new Functions.Key()).process(new Functions.Count());
             all = s.uid ? k.uid("count") : k;

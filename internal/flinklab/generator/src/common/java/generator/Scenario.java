@@ -10,9 +10,9 @@ import java.util.Map;
 final class Scenario {
     final String name;
     String note = "";
-    /** kafka, legacy (FlinkKafkaConsumer), dynamic (DynamicKafkaSource), table (SQL) or upsert (SQL over upsert-kafka). */
+    /** kafka, legacy (FlinkKafkaConsumer), dynamic (DynamicKafkaSource), hybrid (HybridSource), table (SQL) or upsert (SQL over upsert-kafka). */
     String source = "kafka";
-    /** eo (KafkaSink, exactly-once), alo (at-least-once), legacy-eo (FlinkKafkaProducer) or none. */
+    /** eo (KafkaSink, exactly-once), pool (the same, with a pool of transactional ids), alo (at-least-once), legacy-eo (FlinkKafkaProducer) or none. */
     String sink = "eo";
     int parallelism = 1;
     final Map<String, Integer> topics = new LinkedHashMap<>();
@@ -40,6 +40,8 @@ final class Scenario {
     boolean rebalance;
     int slowMs;
     boolean numbers;
+    boolean timers;
+    boolean operatorStates;
     int kryoTypes;
 
     long stopAt = -1;
@@ -214,6 +216,7 @@ final class Scenario {
     boolean possible() {
         boolean extra = source.equals("kafka") || Reflect.has(Job.extra(source));
         return extra && (!sink.startsWith("legacy") || Reflect.has("generator.ExtraLegacy"))
+                && (!sink.equals("pool") || Reflect.has("org.apache.flink.connector.kafka.sink.TransactionNamingStrategy"))
                 && (!dynamicToo || Reflect.has("generator.ExtraDynamic"));
     }
 }

@@ -95,6 +95,13 @@ final class Scenarios {
                 "a KafkaSource and a source that is not Kafka (NumberSequenceSource): both have SourceReaderState; the other one's splits are no positions")
                 .stop().parallelism(2).topics("orders", 3);
         num.numbers = true;
+        Scenario states = add("operator-states", "an operator with list, union and broadcast state of its own, every handle a file, compressed where Flink can")
+                .stop().parallelism(2).topics("orders", 3).files().compress();
+        states.operatorStates = true;
+        Scenario timers = add("raw-keyed-timers", "RocksDB with timers on the heap, which Flink writes as raw keyed state")
+                .checkpoint().rocksDB().parallelism(2).records(250, 120)
+                .confs("HEAP", "state.backend.rocksdb.timer-service.factory");
+        timers.timers = true;
         Scenario both = add("kafka-and-dynamic-checkpoint", "a KafkaSource and a DynamicKafkaSource in one job, retained checkpoint, every handle a file")
                 .checkpoint().files().parallelism(2).topics("orders", 4, "payments", 3).records(250, 120).sources(2);
         both.dynamicToo = true;
@@ -199,6 +206,10 @@ final class Scenarios {
                 .source("dynamic").parallelism(2).topics("orders", 4, "payments", 3).stop().empty(2);
         add("dynamic-compressed", "DynamicKafkaSource, snapshot compression on, every handle a file")
                 .source("dynamic").parallelism(2).topics("orders", 4, "payments", 3).stop().empty(2).files().keyed().compress();
+        add("hybrid-source", "HybridSource over a KafkaSource: its splits wrap those of Kafka, and are no positions")
+                .source("hybrid").parallelism(2).topics("orders", 3).stop();
+        add("sink-pool", "exactly-once KafkaSink with a pool of transactional ids (TransactionNamingStrategy.POOLING)")
+                .parallelism(2).topics("orders", 3).stop().sink("pool");
         add("table-sql", "SQL INSERT INTO kafka SELECT * FROM kafka").source("table").topics("orders", 4).stop().empty(3);
         add("table-upsert", "SQL from upsert-kafka to upsert-kafka: the job holds keyed state (ChangelogNormalize) beside the source's")
                 .source("upsert").topics("orders", 4).stop().empty(3).sink("alo");

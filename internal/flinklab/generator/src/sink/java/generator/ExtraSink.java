@@ -27,7 +27,7 @@ public final class ExtraSink {
                                         .setTopic(target)
                                         .setValueSerializationSchema(new SimpleStringSchema())
                                         .build());
-        DeliveryGuarantee g = s.sink.equals("eo") ? DeliveryGuarantee.EXACTLY_ONCE : DeliveryGuarantee.AT_LEAST_ONCE;
+        DeliveryGuarantee g = s.sink.equals("alo") ? DeliveryGuarantee.AT_LEAST_ONCE : DeliveryGuarantee.EXACTLY_ONCE;
         Method set = null; // setDeliverGuarantee in 1.14, setDeliveryGuarantee later
         for (Method m : KafkaSinkBuilder.class.getMethods()) {
             if (m.getName().equals("setDeliveryGuarantee") || m.getName().equals("setDeliverGuarantee") && set == null) {
@@ -35,12 +35,21 @@ public final class ExtraSink {
             }
         }
         set.invoke(b, g);
-        if (s.sink.equals("eo")) {
+        if (g == DeliveryGuarantee.EXACTLY_ONCE) {
             b.setTransactionalIdPrefix("tx-" + target);
+        }
+        if (s.sink.equals("pool")) {
+            pool(b);
         }
         DataStreamSink<String> snk = ds.sinkTo(b.build());
         if (s.uid) {
             snk.uid("sink");
         }
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static void pool(KafkaSinkBuilder<String> b) throws Exception { // since connector 4.0
+        Class type = Class.forName("org.apache.flink.connector.kafka.sink.TransactionNamingStrategy");
+        KafkaSinkBuilder.class.getMethod("setTransactionNamingStrategy", type).invoke(b, Enum.valueOf(type, "POOLING"));
     }
 }
