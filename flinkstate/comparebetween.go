@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -57,20 +59,12 @@ func WithExplainTimeout(d time.Duration) ExplainOption { return func(e *explaine
 // read at a time, up to the first record that a reader of that isolation level is
 // shown.
 //
-// The error joins why partitions could not be looked into; their Between stays
-// empty, and they count as if a record was there.
+// An *[UnexplainedError] says of which partitions that could not be found out;
+// their Between stays empty, and they count as if a record was there.
 func (c Comparison) Explain(ctx context.Context, client *kgo.Client, isolation offsetmap.Isolation, opts ...ExplainOption) (Comparison, error) {
 	e := &explainer{client: client, most: 1000, within: 15 * time.Second}
 	for _, o := range opts {
 		o(e)
-	}
-	switch isolation {
-	case offsetmap.ReadCommitted:
-		e.isolation = kgo.ReadCommitted()
-	case offsetmap.ReadUncommitted:
-		e.isolation = kgo.ReadUncommitted()
-	default:
-		return slices.Clone(c), fmt.Errorf("isolation level %q is neither %s nor %s", isolation, offsetmap.ReadCommitted, offsetmap.ReadUncommitted)
 	}
 	out := slices.Clone(c)
 	var asked []*Compared
@@ -84,23 +78,54 @@ func (c Comparison) Explain(ctx context.Context, client *kgo.Client, isolation o
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.within)
 	defer cancel()
-	if err := e.findLeaders(ctx, asked); err != nil {
-		return out, fmt.Errorf("what lies between: %w", err)
+	failed := &UnexplainedError{Reasons: map[offsetmap.TopicPartition]error{}}
+	err := e.isolate(isolation)
+	if err == nil {
+		err = e.findLeaders(ctx, asked)
 	}
-	var errs []error
 	for _, p := range asked {
+		if err == nil {
+			err = ctx.Err() // for this one and the rest
+		}
+		if err != nil {
+			failed.Reasons[p.TopicPartition] = err
+			continue
+		}
 		between, err := e.explain(ctx, p)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("what lies between in %s: %w", p.TopicPartition, err))
-			if ctx.Err() != nil {
-				break
-			}
+			failed.Reasons[p.TopicPartition] = err
 			continue
 		}
 		p.Between = between
 	}
-	return out, errors.Join(errs...)
+	if len(failed.Reasons) > 0 {
+		return out, failed
+	}
+	return out, nil
 }
+
+// UnexplainedError says why it could not be found out what lies between C and
+// what a group has committed.
+type UnexplainedError struct {
+	Reasons map[offsetmap.TopicPartition]error
+}
+
+// Error names the first partitions, and counts the rest.
+func (e *UnexplainedError) Error() string {
+	const most = 3
+	var first []string
+	for _, tp := range slices.SortedFunc(maps.Keys(e.Reasons), offsetmap.TopicPartition.Compare)[:min(most, len(e.Reasons))] {
+		first = append(first, fmt.Sprintf("%s: %v", tp, e.Reasons[tp]))
+	}
+	text := "what lies between C and the group's offset could not be read: " + strings.Join(first, "; ")
+	if n := len(e.Reasons) - most; n > 0 {
+		text += fmt.Sprintf("; and of %d more partitions", n)
+	}
+	return text
+}
+
+// Unwrap returns the reasons.
+func (e *UnexplainedError) Unwrap() []error { return slices.Collect(maps.Values(e.Reasons)) }
 
 // WithBetween returns a copy of the comparison that has taken over what an
 // earlier one found out of the same offsets.
@@ -131,6 +156,18 @@ type leader struct {
 	broker int32
 	topic  [16]byte // its id, by which newer brokers are asked
 	err    error
+}
+
+func (e *explainer) isolate(isolation offsetmap.Isolation) error {
+	switch isolation {
+	case offsetmap.ReadCommitted:
+		e.isolation = kgo.ReadCommitted()
+	case offsetmap.ReadUncommitted:
+		e.isolation = kgo.ReadUncommitted()
+	default:
+		return fmt.Errorf("isolation level %q is neither %s nor %s", isolation, offsetmap.ReadCommitted, offsetmap.ReadUncommitted)
+	}
+	return nil
 }
 
 // findLeaders asks for those of all partitions at once.

@@ -51,10 +51,18 @@ func WithRequestor(client kmsg.Requestor) GroupOption {
 	return func(r *GroupReader) { r.requestor = client }
 }
 
-// WithGroupClock replaces the clock and the way to wait, for tests.
+// WithGroupClock replaces the clock and the way to wait, for tests. Nil leaves
+// one as it is.
 // By default, the time package's.
 func WithGroupClock(now func() time.Time, sleep func(context.Context, time.Duration) error) GroupOption {
-	return func(r *GroupReader) { r.now, r.sleep = now, sleep }
+	return func(r *GroupReader) {
+		if now != nil {
+			r.now = now
+		}
+		if sleep != nil {
+			r.sleep = sleep
+		}
+	}
 }
 
 // unstablePause lies between two looks at offsets in open transactions.

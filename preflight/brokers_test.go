@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -83,6 +84,20 @@ func brokerBreakages() map[string]breakage {
 		"source/group-compared": func(l *lab) func() {
 			l.commit("orders", 0, 5)
 			return func() { l.probe.Group = "" }
+		},
+		"source/group-unproven": func(l *lab) func() {
+			l.commit("orders", 0, 5)
+			l.question.Origin = offsetmap.FromGroup
+			return func() { l.lookTwice(time.Minute) }
+		},
+		"source/group-missing": func(l *lab) func() {
+			l.commit("orders", 0, 5)
+			l.question.Origin = offsetmap.FromGroup
+			return func() { l.commit("orders", 1, 10) }
+		},
+		"source/group-active": func(l *lab) func() {
+			l.commit("orders", 0, 5)
+			return l.join("flink")
 		},
 		"target/unknown": func(l *lab) func() { return cut(l.target, kmsg.Metadata) },
 		"target/same-cluster": func(l *lab) func() {

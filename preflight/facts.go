@@ -36,6 +36,7 @@ type Facts struct {
 	// Group holds what it has committed of Topics. Absent: the brokers know no such
 	// group, or it has committed nothing of them.
 	Group offsetmap.Fact[map[offsetmap.TopicPartition]offsetmap.NextOffset]
+	GroupFacts
 
 	Worker  offsetmap.Fact[connectrest.WorkerInfo]
 	Plugins offsetmap.Fact[[]connectrest.PluginInfo]

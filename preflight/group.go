@@ -4,84 +4,105 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
+// GroupLook says how the old job's group is looked at. The zero value looks once,
+// and explains no difference.
+type GroupLook struct {
+	// Window is the time between two looks at the group's offsets, which is to be
+	// longer than the interval of the job's checkpoints: only then does a job that
+	// runs commit. Zero looks once, which proves nothing.
+	Window time.Duration
+	// Options connect to the source: seed brokers, TLS, SASL. With them the offsets
+	// of partitions are asked for by name (flinkstate.WithRequestor), and the source
+	// is read where the group differs from Positions by few offsets, to tell markers
+	// of transactions from records. Nil does neither.
+	Options []kgo.Opt
+	// Positions say where the old job stood, and Isolation which records it was
+	// shown. Without them no difference is explained.
+	Positions []offsetmap.Position
+	Isolation offsetmap.Isolation
+	// Sleep waits, by default as the time package does.
+	Sleep func(context.Context, time.Duration) error
+}
+
+// GroupFacts is what was seen of the group beside its offsets.
+type GroupFacts struct {
+	// GroupDescribed says of what kind the group is, and who holds it. Absent and
+	// unknown go with Facts.Group.
+	GroupDescribed offsetmap.Fact[flinkstate.GroupDescription]
+	// GroupMovement is what two looks over GroupLook.Window showed.
+	GroupMovement flinkstate.Movement
+
+	explained   flinkstate.Comparison // with what lies between
+	unexplained map[offsetmap.TopicPartition]error
+}
+
 var errNoTopic = errors.New("none of the migration's topics can be read")
 
 func (p Probe) observeGroup(ctx context.Context, f *Facts, topics []string) {
-	switch {
-	case p.Group == "":
-		return
-	case len(topics) == 0: // ReadGroup would read all
-		f.Group = offsetmap.NotKnown[map[offsetmap.TopicPartition]offsetmap.NextOffset](errNoTopic)
+	if p.Group == "" {
 		return
 	}
-	group, err := flinkstate.ReadGroup(ctx, p.Source, p.Group, topics...)
+	group, err := p.watchGroup(ctx, f, topics)
 	switch {
 	case err == nil:
-		f.Group = offsetmap.Known(group.Committed())
-	case errors.Is(err, flinkstate.ErrNoGroup), errors.Is(err, flinkstate.ErrNoCommit):
+		f.Group, f.GroupDescribed = offsetmap.Known(group.Committed()), offsetmap.Known(group.GroupDescription)
+	case errors.Is(err, flinkstate.ErrNoGroup), errors.Is(err, flinkstate.ErrNoCommit), errors.Is(err, flinkstate.ErrNotConsumerGroup):
 		f.Group, f.noGroup = offsetmap.Absent[map[offsetmap.TopicPartition]offsetmap.NextOffset](), err
+		f.GroupDescribed = offsetmap.Absent[flinkstate.GroupDescription]()
 	default:
 		f.Group = offsetmap.NotKnown[map[offsetmap.TopicPartition]offsetmap.NextOffset](err)
+		f.GroupDescribed = offsetmap.NotKnown[flinkstate.GroupDescription](err)
 	}
 }
 
-func sourceGroupChecks() []Check {
-	const looks = "the old job's committed offsets (OffsetFetch, without those of open transactions)"
-	return []Check{{
-		ID:         "source/group-ahead",
-		Title:      "The group is not ahead of the savepoint",
-		Severity:   offsetmap.Block,
-		Acceptable: offsetmap.Exact,
-		Looks:      looks + " against the positions of the savepoint; of partitions that it never read, against the log start, where C would be",
-		Why:        "Behind is normal: after stop-with-savepoint groups keep the last periodic checkpoint's offset. Ahead means that somebody read on after the savepoint: the job runs again, auto-commit is on, or the savepoint is not the last one.",
-		Remedy:     "Find the newest savepoint of the job and plan from it. Where the group was moved by hand, accept PARTITION:COUNT.",
-		Judge:      groupAhead,
-	}, {
-		ID:         "source/group-unknown",
-		Title:      "The group that was named can be read",
-		Severity:   offsetmap.Block,
-		Acceptable: offsetmap.Exact,
-		Looks:      looks,
-		Why:        "A group that is ahead is the one sign on the source that the savepoint is not the last word, and it would go unseen.",
-		Remedy:     "Grant Read on the group and its topics (kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal User:NAME --operation Read --group GROUP --topic TOPIC), wait until a transaction that commits offsets has ended, and run preflight again. Or name no group (positions.group, PlanRequest.Group).",
-		Judge: func(c *Case, r *Reporter) {
-			_, known := c.Facts.Source.Get() // else source/unknown
-			if known && c.Facts.GroupID != "" && c.Facts.Group.Err() != nil {
-				r.Unmade(c.Facts.GroupID, c.Facts.Group.Err())
-			}
-		},
-	}, {
-		ID:         "source/group-absent",
-		Title:      "The group that was named has committed offsets of the topics",
-		Severity:   offsetmap.Block,
-		Acceptable: offsetmap.Exact,
-		Looks:      looks,
-		Why:        "Either it is not the old job's, and says nothing of it; or its offsets have expired, or the job never committed any (commit.offsets.on.checkpoint is false, or checkpointing is off).",
-		Remedy:     "Correct the name (kafka-consumer-groups.sh --bootstrap-server SOURCE --list). Offsets of a group without members expire offsets.retention.minutes after their commit, by default 7 days: where that, or the job's settings, explain it, accept the check with the GROUP as scope, or name no group; the positions come from the savepoint.",
-		Judge: func(c *Case, r *Reporter) {
-			if c.Facts.GroupID != "" && c.Facts.Group.IsAbsent() {
-				r.Block(c.Facts.GroupID, "%s", c.Facts.noCommit())
-			}
-		},
-	}, {
-		ID:         "source/group-compared",
-		Title:      "The group is compared with the savepoint",
-		Severity:   offsetmap.Info,
-		Acceptable: offsetmap.Never,
-		Looks:      looks + " against the positions of the savepoint, partition by partition",
-		Why:        "It shows that savepoint and group are of the same job. Behind is as many records as would be copied twice if the group were planned from; missing are partitions without a record, or whose offsets have expired.",
-		Remedy:     "Nothing: it is for the reader of the plan.",
-		Judge: func(c *Case, r *Reporter) {
-			if compared, read := c.comparison(); read {
-				r.Info(c.Facts.GroupID, "group %s: %s", c.Facts.GroupID, compared)
-			}
-		},
-	}}
+func (p Probe) watchGroup(ctx context.Context, f *Facts, topics []string) (*flinkstate.Group, error) {
+	if len(topics) == 0 { // Read would read all
+		return nil, errNoTopic
+	}
+	look := p.GroupLook
+	opts := []flinkstate.GroupOption{flinkstate.WithGroupClock(p.Now, look.Sleep)}
+	var client *kgo.Client
+	if len(look.Options) > 0 {
+		var err error
+		if client, err = p.sameSource(ctx, f); err != nil {
+			return nil, err
+		}
+		defer client.Close()
+		opts = append(opts, flinkstate.WithRequestor(client))
+	}
+	group, movement, err := flinkstate.NewGroupReader(p.Source, opts...).Watch(ctx, look.Window, p.Group, topics...)
+	f.GroupMovement = movement
+	if err != nil || client == nil || look.Isolation == "" {
+		return group, err
+	}
+	var failed *flinkstate.UnexplainedError
+	f.explained, err = flinkstate.Compare(look.Positions, group.Committed()).Explain(ctx, client, look.Isolation)
+	if errors.As(err, &failed) { // its only error
+		f.unexplained = failed.Reasons
+	}
+	return group, nil
+}
+
+// sameSource returns a client for the look's options, which must lead to the
+// cluster that everything else was read from.
+func (p Probe) sameSource(ctx context.Context, f *Facts) (*kgo.Client, error) {
+	source, _ := f.Source.Get()
+	id, err := ClusterID(ctx, p.GroupLook.Options...)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the options of the look at the group: %w", err)
+	case id != source.ClusterID:
+		return nil, fmt.Errorf("the options of the look at the group lead to cluster %s, and the source is %s", id, source.ClusterID)
+	}
+	return kgo.NewClient(p.GroupLook.Options...)
 }
 
 // noCommit says what is absent.
@@ -100,23 +121,5 @@ func (c *Case) comparison() (flinkstate.Comparison, bool) {
 	if !known || c.Question.Origin != offsetmap.FromSavepoint {
 		return nil, false
 	}
-	return flinkstate.Compare(c.Question.Positions, committed), true
-}
-
-func groupAhead(c *Case, r *Reporter) {
-	compared, _ := c.comparison()
-	for _, p := range compared {
-		switch p.Relation {
-		case flinkstate.Ahead:
-			r.Block(fmt.Sprintf("%s:%d", p.TopicPartition, p.By), "the group has committed %s, %d beyond C = %s of the savepoint", p.Committed, p.By, p.Next)
-		case flinkstate.Unread:
-			// Each rule that decides a partition without a position leads to the log
-			// start. Without one, the partition blocks by itself.
-			start := c.measured[p.TopicPartition].Range.Start
-			if n, _ := p.Committed.Sub(start); n > 0 {
-				r.Block(fmt.Sprintf("%s:%d", p.TopicPartition, n),
-					"the savepoint has no position of the partition, as if it was never read, and the group has committed %s, %d beyond the log start %s, where copying would begin", p.Committed, n, start)
-			}
-		}
-	}
+	return flinkstate.Compare(c.Question.Positions, committed).WithBetween(c.Facts.explained), true
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -175,6 +176,7 @@ func TestThePositionsOfAGroupAloneNeedMore(t *testing.T) {
 	l.commit("orders", 1, 10)
 	l.commit("payments", 0, 0)
 	l.question.Origin = offsetmap.FromGroup
+	l.lookTwice(2 * time.Minute)
 	l.want(l.judge(), "block attest/checkpointing", "block flink/group-only")
 	l.question.Attestations.Checkpointing = attest("1m")
 	l.question.Acceptances = []offsetmap.Acceptance{{Check: "flink/group-only", By: "ann", Reason: "compared the last records"}}

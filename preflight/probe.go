@@ -50,6 +50,8 @@ type Probe struct {
 	// Group is the old job's consumer group on the source. Without one no group
 	// is read.
 	Group string
+	// GroupLook says how it is looked at.
+	GroupLook GroupLook
 	// ResolveProducer finds the cluster of the data producer. It is asked only
 	// when the config has producer.override.bootstrap.servers; the producer
 	// follows the worker otherwise. Without it such a config blocks.
