@@ -2,12 +2,14 @@ package flinkmm2
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
-// CheckForward returns a *RefusedError when the journal alone says that the plan
+// CheckForward returns an ErrMoved when the plan is for another connector than this
+// migration, whose journal says nothing of it, and a *RefusedError when the journal alone says that the plan
 // can be neither applied nor started any more: it was rolled back, another plan
 // was started or is being written on the connector, or a boundary was committed
 // for Flink since. A journal that cannot be read is an ErrNotKnown. It reaches no
@@ -17,9 +19,20 @@ func (m *Migration) CheckForward(ctx context.Context, plan *offsetmap.Plan) erro
 	if err := plan.Check(); err != nil {
 		return err
 	}
+	if err := m.ofThisConnector(plan); err != nil {
+		return err
+	}
 	history, _ := m.history(ctx, plan.Digest, false)
 	if r := engine.Spent(history); r != nil {
 		return refused(engine.Apply, r, nil)
+	}
+	return nil
+}
+
+// ofThisConnector holds that the plan is for the migration's connector.
+func (m *Migration) ofThisConnector(plan *offsetmap.Plan) error {
+	if is := plan.Body.Connector.Name; is != m.cfg.Connector {
+		return fmt.Errorf("%w: the plan is for connector %q, this migration is for %q", ErrMoved, is, m.cfg.Connector)
 	}
 	return nil
 }

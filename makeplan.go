@@ -96,6 +96,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 	}
 	probe := m.probe(topics)
 	probe.Group = req.Group
+	probe.Flink, probe.FlinkJob = m.flink, m.job
 	facts := probe.Observe(ctx)
 	if err := m.sameClusters(ctx, facts); err != nil {
 		return source, facts, none, err
@@ -110,6 +111,9 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 		Kind:            req.Snapshot.Kind,
 		KindReason:      req.Snapshot.KindReason,
 		MetadataVersion: req.Snapshot.MetadataVersion,
+		Location:        withoutUser(req.Snapshot.Location),
+		CheckpointID:    req.Snapshot.CheckpointID,
+		Operators:       req.Snapshot.Operators,
 		Config:          m.given,
 		Attestations:    req.Attestations,
 		Acceptances:     req.Acceptances,

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
@@ -100,6 +101,8 @@ type Migration struct {
 	startWait    time.Duration
 	producer     preflight.Resolver
 	source       preflight.Resolver
+	flink        preflight.Flink
+	job          flinkrest.Job
 	checks       []preflight.Check
 }
 
@@ -146,6 +149,11 @@ func New(cfg Config, opts ...Option) (*Migration, error) {
 	}
 	for _, o := range opts {
 		o(m)
+	}
+	if m.flink != nil {
+		if err := m.job.Check(); err != nil {
+			return nil, fmt.Errorf("new migration: the job of WithFlink: %w", err)
+		}
 	}
 	return m, nil
 }

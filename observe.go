@@ -34,6 +34,10 @@ func (m *Migration) probe(topics []string) preflight.Probe {
 type observer struct {
 	m    *Migration
 	plan *offsetmap.Plan
+	goal engine.Goal
+
+	facts   preflight.Facts   // of the last look
+	targets map[string]string // the name of each source topic on the target
 
 	stopped time.Time // since when the connector is seen STOPPED; zero when it is not
 	entries int       // of the journal, at the last look
@@ -48,6 +52,7 @@ type observer struct {
 // found out is an unknown fact, with the reason.
 func (o *observer) look(ctx context.Context) engine.Observed {
 	targetOf := map[string]string{}
+	o.targets = targetOf
 	for _, r := range o.plan.Body.Rows {
 		targetOf[r.Topic] = r.TargetTopic
 	}
@@ -58,7 +63,11 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 	if g := o.plan.Body.Group; g != nil {
 		probe.Group = g.ID
 	}
+	if o.goal == engine.Start || o.goal == engine.CommitBoundary { // the way back must not wait for Flink
+		probe.Flink, probe.FlinkJob = o.m.flink, o.m.job
+	}
 	facts := probe.Observe(ctx)
+	o.facts = facts
 	clusterID := func(c preflight.Cluster) (string, error) { return c.ClusterID, nil }
 	seen := engine.Observed{
 		Now:        facts.At,
@@ -82,6 +91,7 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 		Active:      facts.Active,
 		Open:        facts.OpenOnTarget(),
 		Group:       facts.Group,
+		Flink:       o.flink(),
 		Measured: mapFact(facts.Source, func(preflight.Cluster) (measuredByPartition, error) {
 			return facts.Measured(func(topic string) string { return targetOf[topic] })
 		}),
@@ -90,6 +100,16 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 	seen.Settled = o.settled(seen)
 	seen.StoodStill = o.stoodStill(seen)
 	return seen
+}
+
+// flink is what Flink says against the goal. Where Flink is handed a boundary, its
+// old job may be long forgotten: that it runs is all that counts.
+func (o *observer) flink() []offsetmap.Finding {
+	found := o.facts.AgainstPlan(o.plan)
+	if o.goal == engine.CommitBoundary {
+		found = slices.DeleteFunc(found, func(f offsetmap.Finding) bool { return !preflight.JobRuns(f) })
+	}
+	return found
 }
 
 // settled reports whether no task is left and neither the stored offsets nor

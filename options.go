@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
@@ -74,6 +75,16 @@ func WithProducerResolver(r preflight.Resolver) Option { return func(m *Migratio
 // can reach. With nil, the check is not made, and blocks until it is accepted.
 // By default, it is asked with the options of Config.Source.
 func WithSourceResolver(r preflight.Resolver) Option { return func(m *Migration) { m.source = r } }
+
+// WithFlink says who knows the old job: *flinkrest.Client, of a JobManager or a
+// history server. It is asked in Preflight, MakePlan and Start, and again directly
+// before the resume, so that a job which was started since is found; the commit of
+// a boundary is refused while it says that the job runs. The name of the job beside
+// its id lets Start do with a server that has forgotten the job meanwhile.
+// By default, nobody is asked, and a plan says that the job's end is not proven.
+func WithFlink(server preflight.Flink, job flinkrest.Job) Option {
+	return func(m *Migration) { m.flink, m.job = server, job }
+}
 
 // WithChecks adds checks of the user's own to those of package preflight.
 // By default, there are none.

@@ -52,10 +52,10 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 	if err := plan.Check(); err != nil {
 		return r, fmt.Errorf("%s: %w", goal, err)
 	}
-	if plan.Body.Connector.Name != m.cfg.Connector {
-		return r, fmt.Errorf("%s: %w: the plan is for connector %q, this migration is for %q", goal, ErrMoved, plan.Body.Connector.Name, m.cfg.Connector)
+	if err := m.ofThisConnector(plan); err != nil {
+		return r, fmt.Errorf("%s: %w", goal, err)
 	}
-	o := &observer{m: m, plan: plan}
+	o := &observer{m: m, plan: plan, goal: goal}
 	settles := 0
 	for range maxSteps {
 		r.seen = o.look(ctx)
@@ -65,6 +65,7 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 		}
 		d := engine.Next(goal, plan, r.seen)
 		if d.Refusal != nil {
+			o.facts.Explain(d.Refusal.Findings, func(topic string) string { return o.targets[topic] })
 			return r, refused(goal, d.Refusal, r.acts)
 		}
 		r.last = d.Act

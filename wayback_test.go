@@ -244,7 +244,8 @@ func (w *wayBack) planFrom(steps *flinkmm2.Migration, c0, c1 string) (*offsetmap
 		Group: w.group,
 		Snapshot: &flinkstate.Snapshot{
 			Location: "savepoint-test/_metadata", MetadataVersion: 4, CheckpointID: w.checkpoint, Kind: flinkstate.KindStopWithSavepoint,
-			Files: []flinkstate.File{{Name: "_metadata", Size: 1, SHA256: fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%d: %s, %s", w.checkpoint, c0, c1)))}},
+			Files:     []flinkstate.File{{Name: "_metadata", Size: 1, SHA256: fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%d: %s, %s", w.checkpoint, c0, c1)))}},
+			Operators: []flinkstate.Operator{{ID: "30198ea1e33432d6307d761dd131f28a", Parallelism: 1, MaxParallelism: 128}},
 			Sources: []flinkstate.Source{{
 				OperatorID: "30198ea1e33432d6307d761dd131f28a", Kind: flinkstate.KafkaSource, Parallelism: 1, Discovery: flinkstate.DiscoveryFinished,
 				Partitions: []offsetmap.Position{position(0, c0), position(1, c1), position(2, "")},

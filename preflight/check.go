@@ -3,6 +3,7 @@ package preflight
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -34,6 +35,11 @@ type Case struct {
 	Question Question
 	// Rows are the decisions of the rules. They are nil while a rule blocks one.
 	Rows []offsetmap.Row
+
+	// jobWasKnown says that Flink knew the job when the plan was made that is gone on
+	// by.
+	jobWasKnown bool
+	plannedAt   time.Time // zero while there is no plan
 
 	// What several checks need, worked out once.
 	policy    offsetmap.Fact[policy]

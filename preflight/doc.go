@@ -2,11 +2,11 @@
 // or misplace records, before anything is written or started.
 //
 // It works in two calls. [Probe.Observe] reads the facts of both clusters, the
-// worker and the connector, and never fails: what could not be found out is an
-// unknown fact with its reason. [Judge] is pure: it holds the facts against the
-// question (where the old job stood, what a person attests and accepts) and
-// returns the decision for every partition and a finding for everything that
-// speaks against it.
+// worker, the connector and, where a server of it is given, Flink, and never
+// fails: what could not be found out is an unknown fact with its reason.
+// [Judge] is pure: it holds the facts against the question (where the old job
+// stood, what a person attests and accepts) and returns the decision for every
+// partition and a finding for everything that speaks against it.
 //
 //	facts := probe.Observe(ctx)
 //	report := preflight.Judge(facts, question)
@@ -25,12 +25,18 @@
 // itself records (cluster ids, ranges, the connector's config, the stored
 // offsets) must be known: no acceptance helps there.
 //
+// What nobody was asked about is not proven, and a warning says so: without a
+// server of Flink the end of the old job is attested alone (flink/rest-not-asked),
+// without a savepoint so is that it only copies. A server that is given and does
+// not tell is a check that could not be made.
+//
 // # What it does not do
 //
 // It writes nothing and reads no records, so it shows no payloads. It does not
 // decide C: that is offsetmap.Resolve, which Judge calls. It does not hold the
-// world against a plan that is already sealed. It does not see what no API
-// shows: the worker's own config file and its log, and the old job itself; for
+// world against a plan that is already sealed, but for what Flink says
+// ([Facts.AgainstPlan]). It does not see what no API shows: the worker's own config
+// file and its log, the code of the old job, and what may start it again; for
 // those there are attestations.
 //
 // # What it guarantees

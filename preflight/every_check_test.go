@@ -22,7 +22,7 @@ type breakage func(l *lab) (mend func())
 func breakages() map[string]breakage {
 	all := map[string]breakage{}
 	for _, area := range []map[string]breakage{
-		brokerBreakages(), workerBreakages(), configBreakages(), offsetBreakages(), flinkBreakages(), ruleBreakages(), attestBreakages(),
+		brokerBreakages(), workerBreakages(), configBreakages(), offsetBreakages(), flinkBreakages(), flinkJobBreakages(), ruleBreakages(), attestBreakages(),
 	} {
 		maps.Copy(all, area)
 	}
@@ -54,11 +54,11 @@ func TestEveryCheckFiresAndPasses(t *testing.T) {
 			}
 			l := newLab(t, setup{})
 			mend := broken(l)
-			fired := found(l.judge(), check.ID)
+			fired := found(l.whole(), check.ID)
 			if len(fired) == 0 {
-				t.Fatalf("the check does not fire: %v", l.judge().Findings)
+				t.Fatalf("the check does not fire: %v", l.whole().Findings)
 			}
-			for _, f := range l.judge().Findings {
+			for _, f := range l.whole().Findings {
 				if of, known := preflight.Explain(f.Check); known {
 					agrees(t, of, f)
 				} else {
@@ -66,7 +66,7 @@ func TestEveryCheckFiresAndPasses(t *testing.T) {
 				}
 			}
 			mend()
-			for _, f := range found(l.judge(), check.ID) {
+			for _, f := range found(l.whole(), check.ID) {
 				if f.Accepted == nil {
 					t.Errorf("mended, and still %s", f)
 				}

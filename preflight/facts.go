@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/internal/fresh"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -36,7 +37,10 @@ type Facts struct {
 	// Group holds what it has committed of Topics. Absent: the brokers know no such
 	// group, or it has committed nothing of them.
 	Group offsetmap.Fact[map[offsetmap.TopicPartition]offsetmap.NextOffset]
-	GroupFacts
+	// FlinkJob is the old job as Flink was asked about it.
+	FlinkJob flinkrest.Job
+	// Flink is what a server of Flink says of the job. Absent: none was given to ask.
+	Flink offsetmap.Fact[flinkrest.Evidence]
 
 	Worker  offsetmap.Fact[connectrest.WorkerInfo]
 	Plugins offsetmap.Fact[[]connectrest.PluginInfo]

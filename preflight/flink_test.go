@@ -43,6 +43,7 @@ func TestTheKindOfTheStateIsHeldAgainstTheAttestedStop(t *testing.T) {
 	t.Parallel()
 	const stop, canceled, failed = offsetmap.StoppedWithSavepoint, offsetmap.Canceled, offsetmap.Failed
 	l := newLab(t, setup{})
+	l.probe.Flink = nil // the state speaks alone
 	for _, c := range []struct {
 		end  offsetmap.FlinkEnd
 		dir  string
@@ -62,16 +63,16 @@ func TestTheKindOfTheStateIsHeldAgainstTheAttestedStop(t *testing.T) {
 		l.written(state)
 		l.question.Attestations.FlinkStopped, l.question.Acceptances = attest(c.end), nil
 		r := l.judge()
-		var want []string
+		want := []string{"warn flink/rest-not-asked"}
 		if c.want != "" {
-			want = []string{c.want}
+			want = append(want, c.want)
 		}
 		l.want(r, want...)
 		switch c.want {
 		case "warn flink/stop-contradicted":
-			l.says(r.Findings[0], "metadata version 3 does not store")
+			l.says(found(r, "flink/stop-contradicted")[0], "metadata version 3 does not store")
 		case "block flink/stop-contradicted":
-			l.says(r.Findings[0], string(state.Kind))
+			l.says(found(r, "flink/stop-contradicted")[0], string(state.Kind))
 			for _, scope := range []string{"", "kind-unknown"} {
 				l.question.Acceptances = []offsetmap.Acceptance{{Check: "flink/stop-contradicted", Scope: scope, By: "ann", Reason: "never mind"}}
 				if r := l.judge(); r.Err() == nil {
@@ -88,6 +89,8 @@ func TestAStateWhoseKindIsNotKnownIsNotTakenForAStops(t *testing.T) {
 	t.Parallel()
 	const reason = `"NONF", which was to follow the savepoint, is none of NONE, SUSPEND and TERMINATE`
 	l := newLab(t, setup{})
+	l.probe.Flink = nil
+	const unasked = "warn flink/rest-not-asked"
 	for name, c := range map[string]struct {
 		kind     flinkstate.SnapshotKind
 		reason   string
@@ -105,7 +108,7 @@ func TestAStateWhoseKindIsNotKnownIsNotTakenForAStops(t *testing.T) {
 		l.question.Kind, l.question.KindReason, l.question.MetadataVersion = c.kind, c.reason, c.version
 		l.question.Acceptances = nil
 		r := l.judge()
-		l.want(r, "block flink/stop-contradicted kind-unknown")
+		l.want(r, "block flink/stop-contradicted kind-unknown", unasked)
 		f := r.Findings[0]
 		l.says(f, c.evidence, "attested", "ann")
 		if !f.Unmade || f.Acceptable != offsetmap.Exact || r.Rows != nil {
@@ -118,11 +121,11 @@ func TestAStateWhoseKindIsNotKnownIsNotTakenForAStops(t *testing.T) {
 			}
 		}
 		l.question.Acceptances = []offsetmap.Acceptance{{Check: f.Check, Scope: f.Scope, By: "ann", Reason: "compared the file"}}
-		l.want(l.judge(), "warn flink/stop-contradicted kind-unknown")
+		l.want(l.judge(), "warn flink/stop-contradicted kind-unknown", unasked)
 
 		l.question.Acceptances = nil
 		l.question.Attestations.FlinkStopped.Value = offsetmap.Canceled
-		l.want(l.judge(), "block flink/unclean-stop")
+		l.want(l.judge(), "block flink/unclean-stop", unasked)
 		l.question.Attestations.FlinkStopped.Value = offsetmap.StoppedWithSavepoint
 	}
 }
@@ -214,6 +217,15 @@ func flinkBreakages() map[string]breakage {
 		"flink/stop-contradicted": func(l *lab) func() {
 			l.written(l.state("flink-1.20-canonical-p1/savepoint"))
 			return func() { l.written(l.state(stoppedWith)) }
+		},
+		"flink/state-beyond-copying": func(l *lab) func() {
+			before := l.question.Operators
+			l.question.Operators = l.state("flink-1.20-checkpoint-hashmap/checkpoint/chk-1").Operators
+			return func() { l.question.Operators = before }
+		},
+		"flink/state-evidence": func(l *lab) func() {
+			before := l.question.Operators
+			return func() { l.question.Operators = before[:0] }
 		},
 		"flink/group-only": func(l *lab) func() {
 			l.question.Origin = offsetmap.FromGroup

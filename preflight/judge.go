@@ -29,6 +29,13 @@ type Question struct {
 	KindReason string
 	// MetadataVersion is the snapshot's. Zero is not known.
 	MetadataVersion int
+	// Location and CheckpointID are the snapshot's: which state it is, as Flink names
+	// it too.
+	Location     string
+	CheckpointID int64
+	// Operators are those of the snapshot, every one. Where positions come from a
+	// state and these are not given, flink/state-beyond-copying blocks.
+	Operators []flinkstate.Operator
 	// Config is what the connector is to have, its name included. Nil means that
 	// nobody says so, and the connector's own is taken as it is.
 	Config connectrest.Config
@@ -80,7 +87,8 @@ func Judge(f Facts, q Question, own ...Check) Report {
 		c.Rows, findings = offsetmap.Resolve(offsetmap.Input{
 			Origin: q.Origin, Positions: q.Positions, Measured: slices.Collect(maps.Values(c.measured)), Isolation: q.isolation(), Acceptances: q.Acceptances,
 		})
-		c.explain(findings)
+		policy, _ := c.policy.Get()
+		f.Explain(findings, policy.target)
 	}
 	findings = append(findings, q.Attestations.Check()...)
 	if q.Origin == offsetmap.FromGroup {
@@ -147,20 +155,24 @@ func (c *Case) measure() map[offsetmap.TopicPartition]offsetmap.Measured {
 	return all
 }
 
-// explain adds to the findings of the rules why a bound was not measured.
-func (c *Case) explain(findings []offsetmap.Finding) {
-	policy, _ := c.policy.Get()
-	for i, f := range findings {
-		tp, err := offsetmap.ParseTopicPartition(f.Scope)
-		if err != nil || !f.Unmade {
+// Explain adds to the findings about a partition's bounds why they were not
+// measured, in place. The function target gives each source topic its name on the
+// target.
+func (f Facts) Explain(findings []offsetmap.Finding, target func(topic string) string) {
+	for i, finding := range findings {
+		tp, err := offsetmap.ParseTopicPartition(finding.Scope)
+		if err != nil || !finding.Unmade {
 			continue
 		}
-		reason := c.Facts.unmeasured.Reason(tp)
-		if f.Check == "target/end-unknown" {
-			reason = c.Facts.unended.Reason(offsetmap.TopicPartition{Topic: policy.target(tp.Topic), Partition: tp.Partition})
+		var reason error
+		switch finding.Check {
+		case "source/range-unknown":
+			reason = f.unmeasured.Reason(tp)
+		case "target/end-unknown", checkEndsMoved:
+			reason = f.unended.Reason(offsetmap.TopicPartition{Topic: target(tp.Topic), Partition: tp.Partition})
 		}
 		if reason != nil {
-			findings[i].Detail = oneLine(fmt.Sprintf("%s: %v", f.Detail, reason))
+			findings[i].Detail = oneLine(fmt.Sprintf("%s: %v", finding.Detail, reason))
 		}
 	}
 }

@@ -159,7 +159,7 @@ func TestObserveNeverFails(t *testing.T) {
 	l.want(r, "block connector/unknown", "block source/unknown", "block target/unknown", "block worker/plugin", "block worker/unknown")
 	// Nothing was even looked for.
 	r = preflight.Judge(preflight.Facts{}, l.question)
-	l.want(r, "block connector/unknown", "block source/unknown", "block target/unknown", "block worker/plugin", "block worker/unknown")
+	l.want(r, "block connector/unknown", "block flink/job-unknown", "block source/unknown", "block target/unknown", "block worker/plugin", "block worker/unknown")
 }
 
 func TestAMissingConnectorIsOneFinding(t *testing.T) {
@@ -177,11 +177,11 @@ func TestThePositionsOfAGroupAloneNeedMore(t *testing.T) {
 	l.commit("payments", 0, 0)
 	l.question.Origin = offsetmap.FromGroup
 	l.lookTwice(2 * time.Minute)
-	l.want(l.judge(), "block attest/checkpointing", "block flink/group-only")
+	l.want(l.judge(), "block attest/checkpointing", "block flink/group-only", "warn flink/state-beyond-copying")
 	l.question.Attestations.Checkpointing = attest("1m")
 	l.question.Acceptances = []offsetmap.Acceptance{{Check: "flink/group-only", By: "ann", Reason: "compared the last records"}}
 	r := l.judge()
-	l.want(r, "warn flink/group-only")
+	l.want(r, "warn flink/group-only", "warn flink/state-beyond-copying")
 	if len(r.Rows) != 3 || r.Rows[0].Origin != offsetmap.FromGroup {
 		t.Errorf("rows %v", r.Rows)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/internal/fresh"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -38,8 +39,8 @@ type Connect interface {
 // reaches, by the connector's config. [ReachedBy] makes one.
 type Resolver func(ctx context.Context, config connectrest.Config) (clusterID string, err error)
 
-// Probe says where to look. All fields but Group, the resolvers and Now
-// are required.
+// Probe says where to look. All fields but Group, Flink, the resolvers and
+// Now are required.
 type Probe struct {
 	Source, Target Admin
 	Connect        Connect
@@ -50,8 +51,10 @@ type Probe struct {
 	// Group is the old job's consumer group on the source. Without one no group
 	// is read.
 	Group string
-	// GroupLook says how it is looked at.
-	GroupLook GroupLook
+	// Flink knows the old job, if anybody does, as FlinkJob. Without it
+	// flink/rest-not-asked warns that its end is not proven.
+	Flink    Flink
+	FlinkJob flinkrest.Job
 	// ResolveProducer finds the cluster of the data producer. It is asked only
 	// when the config has producer.override.bootstrap.servers; the producer
 	// follows the worker otherwise. Without it such a config blocks.
@@ -82,6 +85,7 @@ func (p Probe) Observe(ctx context.Context) Facts {
 	p.observeConnect(ctx, &f)
 	p.observeSource(ctx, &f)
 	p.observeTarget(ctx, &f)
+	p.observeFlink(ctx, &f)
 	return f
 }
 

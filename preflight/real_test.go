@@ -60,6 +60,7 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) {
 		ResolveProducer: preflight.ReachedBy("producer.override.bootstrap.servers"),
 		ResolveSource:   preflight.ReachedBy("source.cluster.bootstrap.servers"),
 	}
+	l.flinkStopped()
 	l.question.Positions = []offsetmap.Position{at(orders, 0, 5), at(orders, 1, 10), at(payments, 0, 0)}
 	r := l.judge()
 	l.want(r)

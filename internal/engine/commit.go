@@ -14,6 +14,11 @@ func (d *decider) commitBoundary() Decision {
 	case !h.Stopped:
 		d.find(Blocked, "rollback/nothing-started", "", "the plan was rolled back before its start: nothing was copied, so there is no C' and nothing to commit")
 	}
+	for _, f := range d.seen.Flink {
+		if !accepts(d.plan, f) {
+			d.add(Blocked, f)
+		}
+	}
 	d.clusters()
 	tasks := d.stopped()
 	known(d, d.seen.Stored, "offsets/unknown", "Connect offsets of connector "+d.plan.Body.Connector.Name)

@@ -50,6 +50,9 @@ type Observed struct {
 	// Group holds what the group of the plan has committed. It is not looked at
 	// when the plan has none. Absent: it is gone, or has committed nothing.
 	Group offsetmap.Fact[map[offsetmap.TopicPartition]offsetmap.NextOffset]
+	// Flink has a finding for whatever Flink says of the old job that speaks against
+	// the plan, or could not be found out. It is empty where nobody is to be asked.
+	Flink []offsetmap.Finding
 	// Active lists the target topics that the connector has written since its
 	// active topics were last reset (KIP-558). Absent: the worker does not track
 	// them.

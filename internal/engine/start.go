@@ -47,7 +47,8 @@ func (d *decider) start() Decision {
 		}
 	}
 	d.dropAccepted()
-	d.transactions()
+	d.hold(d.seen.Open)
+	d.hold(d.seen.Flink)
 	d.group()
 	switch {
 	case d.refused() || !read:
@@ -75,11 +76,12 @@ func (d *decider) dropAccepted() {
 	d.findings = kept
 }
 
-// transactions demands what the plan has demanded: that no transaction is open on
-// the target, apart from those that it accepts. Where ends may move, nothing else
-// shows one that was opened since.
-func (d *decider) transactions() {
-	for _, f := range d.seen.Open {
+// hold demands what the plan has demanded: no finding but those that it accepts.
+// For the transactions that are open on the target, where its ends may move,
+// nothing else shows one that was opened since; and nothing but Flink shows a job
+// that was started since and has not copied yet.
+func (d *decider) hold(findings []offsetmap.Finding) {
+	for _, f := range findings {
 		switch {
 		case accepts(d.plan, f):
 		case f.Unmade:
