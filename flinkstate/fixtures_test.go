@@ -28,8 +28,8 @@ func fixtures(t testing.TB) []expected {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(loaded) < 99 {
-		t.Fatalf("%d fixtures, want 99", len(loaded))
+	if len(loaded) < 106 {
+		t.Fatalf("%d fixtures, want 106", len(loaded))
 	}
 	var all []expected
 	for _, f := range loaded {
