@@ -48,6 +48,8 @@ func newGCS(ctx context.Context, o *options, bucket string) (objects, func(), er
 	if err != nil {
 		return nil, nil, err
 	}
+	known := newSecrets(transport)
+	transport = known
 	if !anonymous {
 		c, err := google.FindDefaultCredentials(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: transport}), gcsScope)
 		if err != nil {
@@ -58,7 +60,7 @@ func newGCS(ctx context.Context, o *options, bucket string) (objects, func(), er
 	}
 	return &gcsBucket{
 		// A redirect would carry the token to wherever it points.
-		rest: rest{http: &http.Client{Transport: transport, CheckRedirect: noRedirect}, explain: gcsError},
+		rest: rest{http: &http.Client{Transport: transport, CheckRedirect: noRedirect}, explain: gcsError, scrub: known.scrub},
 		base: u, name: bucket,
 	}, closeIdle, nil
 }
@@ -167,17 +169,17 @@ func (b *gcsBucket) list(ctx context.Context, key string, limit int) ([]object, 
 	}
 }
 
-func gcsError(status int, body []byte) error {
+func gcsError(status int, body []byte, line func(text string) string) error {
 	var out struct {
 		Error struct {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(body, &out); err == nil && out.Error.Message != "" {
-		return meaning(status, fmt.Errorf("google cloud storage says %q", oneLine([]byte(out.Error.Message))))
+		return meaning(status, fmt.Errorf("google cloud storage says %q", line(out.Error.Message)))
 	}
 	// What is not GCS cannot say either that an object is not there.
-	err := fmt.Errorf("the answer is none of Google Cloud Storage: %q", oneLine(body))
+	err := fmt.Errorf("the answer is none of Google Cloud Storage: %q", line(string(body)))
 	if status == http.StatusNotFound {
 		return err
 	}

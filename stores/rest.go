@@ -1,7 +1,6 @@
 package stores
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +17,6 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/flinkmm2/flinkmm2/internal/restapi"
-	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 const (
@@ -31,11 +29,11 @@ const (
 // rest sends the reads of a store that has a plain HTTP interface.
 type rest struct {
 	http *http.Client
-	// explain makes a store's words of an answer that refuses.
-	explain func(status int, body []byte) error
-	// secrets are texts that a server may echo. In a closure, so that nothing
-	// that prints a Store prints them.
-	secrets func() []string
+	// explain makes a store's words of an answer that refuses. What it repeats of
+	// that goes through line.
+	explain func(status int, body []byte, line func(text string) string) error
+	// scrub takes out of a text what no error may show.
+	scrub func(text string) string
 }
 
 // get returns the body of an answer with status 200 or 206. What is shown in
@@ -70,14 +68,9 @@ func (r rest) get(ctx context.Context, u *url.URL, header http.Header) (*http.Re
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	_ = resp.Body.Close()
-	if r.secrets != nil {
-		for _, s := range r.secrets() {
-			for _, form := range []string{s, url.QueryEscape(s)} {
-				body = bytes.ReplaceAll(body, []byte(form), []byte(offsetmap.SecretMark))
-			}
-		}
-	}
-	return nil, fmt.Errorf("GET %s: status %d: %w", shown, resp.StatusCode, r.explain(resp.StatusCode, body))
+	// What is cut first may end with a part of a secret, which is not known any more.
+	line := func(text string) string { return oneLine([]byte(r.scrub(text))) }
+	return nil, fmt.Errorf("GET %s: status %d: %w", shown, resp.StatusCode, r.explain(resp.StatusCode, body, line))
 }
 
 // meaning gives a status the meaning that package fs has for it.

@@ -19,8 +19,9 @@ import (
 
 // s3Bucket is one bucket of S3, by minio-go.
 type s3Bucket struct {
-	core minio.Core
-	name string
+	core  minio.Core
+	name  string
+	scrub func(text string) string
 }
 
 // s3Attempts bounds how often minio-go sends one request, with growing pauses.
@@ -39,15 +40,16 @@ func newS3(o *options, bucket string) (objects, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	known := newSecrets(transport, o.s3Secret, o.getenv("AWS_SECRET_ACCESS_KEY"))
 	c, err := minio.New(u.Host, &minio.Options{
-		Creds: o.s3Credentials(transport), Secure: u.Scheme == "https", Transport: transport, MaxRetries: s3Attempts,
+		Creds: o.s3Credentials(transport), Secure: u.Scheme == "https", Transport: known, MaxRetries: s3Attempts,
 		Region: cmp.Or(o.s3Region, o.getenv("AWS_REGION"), o.getenv("AWS_DEFAULT_REGION")),
 	})
 	if err != nil {
 		closeIdle()
 		return nil, nil, fmt.Errorf("endpoint of S3: %w", err)
 	}
-	return &s3Bucket{minio.Core{Client: c}, bucket}, closeIdle, nil
+	return &s3Bucket{minio.Core{Client: c}, bucket, known.scrub}, closeIdle, nil
 }
 
 func (o *options) s3Credentials(transport http.RoundTripper) *credentials.Credentials {
@@ -136,14 +138,13 @@ func (b *s3Bucket) list(ctx context.Context, key string, limit int) ([]object, e
 	return all, nil
 }
 
-// fail gives an answer of S3 the meaning that package fs has for it. Its text
-// holds no secret: a signature is in no message.
+// fail gives an answer of S3 the meaning that package fs has for it.
 func (b *s3Bucket) fail(err error) error {
 	r, ok := errors.AsType[minio.ErrorResponse](err)
 	if !ok {
 		return restapi.WithoutURL(err)
 	}
-	text := fmt.Errorf("s3 says %s: %s", oneLine([]byte(r.Code)), oneLine([]byte(r.Message)))
+	text := fmt.Errorf("s3 says %s: %s", oneLine([]byte(b.scrub(r.Code))), oneLine([]byte(b.scrub(r.Message))))
 	switch {
 	case r.Code == "NoSuchBucket":
 		// Not an fs.ErrNotExist: it is not the file that is missing.

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // webHDFS is one HDFS, by the reads of WebHDFS (org.apache.hadoop.hdfs.web): of
@@ -52,21 +54,19 @@ func newWebHDFS(o *options, l location) (objects, func(), error) {
 	} else if user := cmp.Or(o.hdfsUser, o.getenv("HADOOP_USER_NAME")); user != "" {
 		q.Set("user.name", user)
 	}
-	var secrets []string
-	if o.hdfsToken != "" {
-		secrets = append(secrets, o.hdfsToken)
-	}
+	given := []string{o.hdfsToken}
 	for _, b := range bases {
-		if password, ok := b.User.Password(); ok && password != "" {
-			secrets = append(secrets, password)
+		if password, ok := b.User.Password(); ok {
+			given = append(given, restapi.BasicAuthSecrets(b.User.Username(), password)...)
 		}
 	}
+	known := newSecrets(transport, given...)
 	return &webHDFS{
 		// The name node redirects a read to a data node by design, with what that
 		// needs in the query.
 		rest: rest{
-			http:    &http.Client{Transport: transport, CheckRedirect: guardRedirect},
-			explain: explainHDFS, secrets: func() []string { return secrets },
+			http:    &http.Client{Transport: known, CheckRedirect: guardRedirect},
+			explain: explainHDFS, scrub: known.scrub,
 		},
 		bases: bases, query: q,
 	}, closeIdle, nil
@@ -229,7 +229,7 @@ func (e *hdfsError) Is(target error) bool {
 	}
 }
 
-func explainHDFS(status int, body []byte) error {
+func explainHDFS(status int, body []byte, line func(text string) string) error {
 	var out struct {
 		Remote struct {
 			Exception string `json:"exception"`
@@ -238,10 +238,10 @@ func explainHDFS(status int, body []byte) error {
 	}
 	if err := json.Unmarshal(body, &out); err == nil && out.Remote.Exception != "" {
 		text, _, _ := strings.Cut(out.Remote.Message, "\n")
-		return &hdfsError{out.Remote.Exception, oneLine([]byte(text))}
+		return &hdfsError{line(out.Remote.Exception), line(text)}
 	}
 	// What is not WebHDFS cannot say either that a file is not there.
-	err := fmt.Errorf("the answer is none of WebHDFS (is that the HTTP port of the name node?): %q", oneLine(body))
+	err := fmt.Errorf("the answer is none of WebHDFS (is that the HTTP port of the name node?): %q", line(string(body)))
 	if status == http.StatusNotFound {
 		return err
 	}
