@@ -37,6 +37,8 @@ type Facts struct {
 	// Group holds what it has committed of Topics. Absent: the brokers know no such
 	// group, or it has committed nothing of them.
 	Group offsetmap.Fact[map[offsetmap.TopicPartition]offsetmap.NextOffset]
+	GroupFacts
+
 	// FlinkJob is the old job as Flink was asked about it.
 	FlinkJob flinkrest.Job
 	// Flink is what a server of Flink says of the job. Absent: none was given to ask.

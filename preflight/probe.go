@@ -51,6 +51,8 @@ type Probe struct {
 	// Group is the old job's consumer group on the source. Without one no group
 	// is read.
 	Group string
+	// GroupLook says how it is looked at.
+	GroupLook GroupLook
 	// Flink knows the old job, if anybody does, as FlinkJob. Without it
 	// flink/rest-not-asked warns that its end is not proven.
 	Flink    Flink
