@@ -22,10 +22,9 @@ func positionRows(w io.Writer, rows []offsetmap.Position) {
 	for i := range rows {
 		t.fit(&rows[i])
 	}
-	t.begin()
 	for i, head := range positionHeads {
-		t.text(head.(string))
-		t.end(i)
+		t.line = append(t.line, head.(string)...)
+		t.end(i, len(head.(string)))
 	}
 	for i := range rows {
 		if t.row(&rows[i]); len(t.line) > 1<<15 {
@@ -39,54 +38,73 @@ func positionRows(w io.Writer, rows []offsetmap.Position) {
 // positionTable lays out the lines of positions, of which all columns but the last
 // are filled up with spaces.
 type positionTable struct {
-	widths  [3]int // in characters
-	line    []byte // what is to be written
-	from    int    // where the cell starts
-	scratch []byte
+	widths [3]int // in characters
+	line   []byte // what is to be written
 }
 
 // fit makes the columns wide enough for a row.
 func (t *positionTable) fit(r *offsetmap.Position) {
-	t.scratch = appendPartition(t.scratch[:0], r)
-	t.widths[0] = max(t.widths[0], utf8.RuneCount(t.scratch))
-	if !r.Next.IsNone() {
-		t.scratch = appendOffset(t.scratch[:0], r.Next)
-		t.widths[1] = max(t.widths[1], len(t.scratch))
+	partition := len(r.Topic) + len("-") + digits(int64(r.Partition))
+	if r.Cluster != "" {
+		partition = utf8.RuneCount(appendPartition(nil, r))
 	}
-	t.widths[2] = max(t.widths[2], len(whyNot(r)))
+	t.widths[0] = max(t.widths[0], partition)
+	if v, ok := r.Next.Value(); ok {
+		t.widths[1] = max(t.widths[1], digits(v))
+	}
+	if r.Unread != "" || r.State != "" {
+		t.widths[2] = max(t.widths[2], len(whyNot(r)))
+	}
+}
+
+// digits returns how many a number has that is not negative.
+func digits(v int64) int {
+	n := 1
+	for ; v >= 1000; v /= 1000 {
+		n += 3
+	}
+	switch {
+	case v >= 100:
+		return n + 2
+	case v >= 10:
+		return n + 1
+	default:
+		return n
+	}
 }
 
 func (t *positionTable) row(r *offsetmap.Position) {
-	t.begin()
+	from := len(t.line)
 	t.line = appendPartition(t.line, r)
-	t.end(0)
-	t.line = appendOffset(t.line, r.Next)
-	t.end(1)
-	if why := whyNot(r); why != "" {
-		t.text(why)
-	} else {
-		t.text("-")
+	wide := len(t.line) - from
+	if r.Cluster != "" {
+		wide = utf8.RuneCount(t.line[from:])
 	}
-	t.end(2)
+	t.end(0, wide)
+	from = len(t.line)
+	t.line = appendOffset(t.line, r.Next)
+	t.end(1, len(t.line)-from)
+	from = len(t.line)
+	if r.Unread == "" && r.State == "" {
+		t.line = append(t.line, '-')
+	} else {
+		t.line = append(t.line, whyNot(r)...)
+	}
+	t.end(2, len(t.line)-from)
 	t.line = appendOffset(t.line, r.Stop)
-	t.end(3)
+	t.end(3, 0)
 }
 
-func (t *positionTable) begin() { t.from = len(t.line) }
-
-func (t *positionTable) text(s string) { t.line = append(t.line, s...) }
-
-// end ends the cell of a column.
-func (t *positionTable) end(column int) {
+// end ends the cell of a column, which has a number of characters.
+func (t *positionTable) end(column, wide int) {
+	const spaces = "                                                                "
 	if column == len(t.widths) {
-		t.text("\n")
+		t.line = append(t.line, '\n')
 		return
 	}
-	const gap = 2
-	for n := utf8.RuneCount(t.line[t.from:]); n < t.widths[column]+gap; n++ {
-		t.line = append(t.line, ' ')
+	for fill := t.widths[column] + 2 - wide; fill > 0; fill -= len(spaces) {
+		t.line = append(t.line, spaces[:min(fill, len(spaces))]...)
 	}
-	t.from = len(t.line)
 }
 
 // appendPartition needs no care for the topic, which is a legal name wherever

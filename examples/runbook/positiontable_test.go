@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -69,3 +71,50 @@ func TestTablesReportThatTheyCouldNotBeWritten(t *testing.T) {
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, fmt.Errorf("no space") }
+
+func TestDigitsAreThoseOfTheNumber(t *testing.T) {
+	for v := int64(1); v > 0 && v < 1<<62; v *= 10 {
+		for _, n := range []int64{v - 1, v, v + 1} {
+			if got, want := digits(n), len(strconv.FormatInt(n, 10)); got != want {
+				t.Errorf("%d has %d digits, got %d", n, want, got)
+			}
+		}
+	}
+	if got := digits(math.MaxInt64); got != 19 {
+		t.Errorf("the largest number has 19 digits, got %d", got)
+	}
+}
+
+// What is taken to be plain is not looked at again: each byte, at each place of
+// the eight that are looked at together, has to be seen.
+func TestNothingThatActsIsTakenForPlain(t *testing.T) {
+	for c := range 256 {
+		want := c == '\n' || c >= ' ' && c <= '~'
+		for at := range 19 {
+			text := []byte("a line of 19 bytes\n")
+			text[at] = byte(c)
+			if got := plain(text); got != want {
+				t.Fatalf("byte %#02x at %d: plain is %v", c, at, got)
+			}
+		}
+	}
+}
+
+func BenchmarkPositionRows(b *testing.B) {
+	rows := make([]offsetmap.Position, 100_000)
+	for i := range rows {
+		next, err := offsetmap.Next(int64(i) * 1_000_003)
+		if err != nil {
+			b.Fatal(err)
+		}
+		rows[i] = offsetmap.Position{TopicPartition: offsetmap.TopicPartition{Topic: "orders-region-1", Partition: int32(i)}, Next: next}
+	}
+	rows[7] = offsetmap.Position{TopicPartition: rows[7].TopicPartition, Unread: offsetmap.Earliest}
+	a := &app{out: io.Discard, output: "table"}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := a.printAligned(nil, func(w io.Writer) { positionRows(w, rows) }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
