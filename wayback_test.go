@@ -40,6 +40,7 @@ type wayBack struct {
 	boundary       *flinkmm2.Boundary
 	checkpoint     int64  // of the savepoint that plans are made from
 	group          string // that plans are to look at
+	options        []flinkmm2.Option
 
 	*clock
 }
@@ -175,7 +176,7 @@ func (w *wayBack) over(source flinkmm2.Admin, journal flinkmm2.Journal) *flinkmm
 			"value.converter":                   bytes,
 			"header.converter":                  bytes,
 		},
-	}, flinkmm2.WithClock(w.now, w.sleep), flinkmm2.WithFlushTimeout(flushTimeout), flinkmm2.WithReadBackTimeout(2*time.Second))
+	}, append([]flinkmm2.Option{flinkmm2.WithClock(w.now, w.sleep), flinkmm2.WithFlushTimeout(flushTimeout), flinkmm2.WithReadBackTimeout(2 * time.Second)}, w.options...)...)
 	if err != nil {
 		w.Fatal(err)
 	}

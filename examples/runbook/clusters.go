@@ -14,6 +14,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -68,6 +69,14 @@ func (a *app) open() (*session, error) {
 	options := []flinkmm2.Option{flinkmm2.WithTool("runbook", version()), flinkmm2.WithLogger(slog.New(waits{a.note}))}
 	if m.flushTimeout > 0 {
 		options = append(options, flinkmm2.WithFlushTimeout(m.flushTimeout))
+	}
+	if m.Flink.REST != "" {
+		flink, err := flinkrest.New(m.Flink.REST, flinkrest.WithLogger(slog.New(newPatience(a.errs, time.Now))))
+		if err != nil {
+			s.close()
+			return nil, fmt.Errorf("flink.rest: %w", err)
+		}
+		options = append(options, flinkmm2.WithFlink(flink, m.job))
 	}
 	s.steps, err = flinkmm2.New(flinkmm2.Config{
 		Source:          flinkmm2.Cluster{Admin: kadm.NewClient(source), Options: clientOptions(m.Source.Bootstrap)},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -157,6 +158,10 @@ func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
 		return a.command(command) + ", once that can be read"
 	case isHandBack(e.Findings):
 		return "runbook explain " + e.Findings[0].Check
+	case has["flink/job-running"], has["flink/namesake-running"], has["flink/namesake-ran"]:
+		return "runbook explain " + e.Findings[0].Check
+	case has["journal/other-plan"] && (e.Act == "commit-boundary" || e.Act == "rollback"):
+		return a.command("rollback") + ", once " + filepath.Join(a.read.State.Dir, planFile) + " is the plan that the finding names; those that plan --replace has replaced lie beside it"
 	case e.Act == "commit-boundary":
 		return a.command("rollback") + ", which finds the boundary anew; then commit that one"
 	case has["journal/started"]:

@@ -36,6 +36,7 @@ func (m *migration) check() error {
 	p.bootstrap("source.bootstrap", m.Source.Bootstrap)
 	p.bootstrap("target.bootstrap", m.Target.Bootstrap)
 	m.checkConnect(&p)
+	m.checkFlink(&p)
 	m.checkConnector(&p)
 	m.checkPositions(&p)
 	seen := map[string]int{}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -19,6 +20,7 @@ type migrationFile struct {
 	Source    clusterSection         `json:"source"`
 	Target    clusterSection         `json:"target"`
 	Connect   connectSection         `json:"connect"`
+	Flink     flinkSection           `json:"flink"`
 	Connector connectorSection       `json:"connector"`
 	Positions positionsSection       `json:"positions"`
 	Topics    []string               `json:"topics"`
@@ -70,6 +72,7 @@ type stateSection struct {
 type migration struct {
 	migrationFile
 	path         string // as the user wrote it, for messages
+	job          flinkrest.Job
 	flushTimeout time.Duration
 	config       connectrest.Config
 }

@@ -10,8 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +18,6 @@ import (
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
-	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 func (a *app) planCommand() *cobra.Command {
@@ -121,64 +118,13 @@ func (a *app) stillRight(ctx context.Context, s *session, path string, request f
 	case err != nil:
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	report, err := s.steps.Preflight(ctx, request)
-	if err == nil {
-		err = report.Err()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("plan: %w", err)
-	}
-	if differs := difference(old, report, request); differs != "" {
+	switch differs, err := s.steps.Differs(ctx, old, request); {
+	case err != nil:
+		return nil, err
+	case differs != "":
 		return nil, inTheWay("there is another plan already, %s, made at %s: %s", old.Digest, old.Body.CreatedAt, differs)
 	}
 	return old, nil
-}
-
-// difference says how a plan made now would decide otherwise than old. What moves
-// by itself (log ends, the backup once the plan is applied) is no difference.
-func difference(old *offsetmap.Plan, report preflight.Report, request flinkmm2.PlanRequest) string {
-	rows := report.Rows
-	if s := old.Body.Savepoint; s != nil && !sameState(s, request.Snapshot) {
-		return fmt.Sprintf("it was made from %s, checkpoint %d; the one named now has other content, or lies elsewhere", s.Location, s.CheckpointID)
-	}
-	if !reflect.DeepEqual(old.Body.Attestations, request.Attestations) {
-		return "the attestations have changed"
-	}
-	if len(old.Body.Acceptances) != len(request.Acceptances) || len(request.Acceptances) > 0 && !reflect.DeepEqual(old.Body.Acceptances, request.Acceptances) {
-		return "the acceptances have changed"
-	}
-	if was, now := groupName(old.Body.Group), groupName(report.Group); was != now {
-		return fmt.Sprintf("it was compared with %s, now with %s", was, now)
-	}
-	if len(old.Body.Rows) != len(rows) {
-		return fmt.Sprintf("it has %d partitions, now there are %d", len(old.Body.Rows), len(rows))
-	}
-	for i, now := range rows {
-		was := old.Body.Rows[i]
-		if was.TopicPartition != now.TopicPartition || was.TopicID != now.TopicID || was.TargetTopic != now.TargetTopic ||
-			was.Next != now.Next || was.Rule != now.Rule || was.Lost != now.Lost {
-			return fmt.Sprintf("it has %s at C = %s (%s), now it is %s at C = %s (%s)", was.TopicPartition, was.Next, was.Rule, now.TopicPartition, now.Next, now.Rule)
-		}
-		// A commit that is gone has expired; a new one is of somebody who reads.
-		if now.Group != was.Group && !now.Group.IsNone() {
-			return fmt.Sprintf("group %s has committed %s of %s since, it had %s: somebody reads on, perhaps the job", report.Group.ID, now.Group, now.TopicPartition, was.Group)
-		}
-	}
-	return ""
-}
-
-func groupName(g *offsetmap.Group) string {
-	if g == nil {
-		return "no group"
-	}
-	return "group " + g.ID
-}
-
-// sameState reports whether a plan was made from the state that was read now, at
-// the same place.
-func sameState(planned *offsetmap.Savepoint, read *flinkstate.Snapshot) bool {
-	return planned.Location == offsetmap.RedactSetting("location", read.Location) && slices.EqualFunc(planned.Files, read.Files,
-		func(p offsetmap.File, r flinkstate.File) bool { return p.SHA256 == r.SHA256 })
 }
 
 func (a *app) showCommand() *cobra.Command {
@@ -189,12 +135,13 @@ person starts it. It checks the seal: an edited plan is refused.
 
 It writes nothing and reaches no cluster.`,
 		"runbook -f migration.yaml apply",
-		func(context.Context) error {
-			m, err := readMigration(a.file)
+		func(ctx context.Context) error {
+			s, err := a.open()
 			if err != nil {
 				return err
 			}
-			plan, err := readPlan(m.State.Dir)
+			defer s.close()
+			plan, err := readPlan(s.dir)
 			if err != nil {
 				return err
 			}
@@ -208,6 +155,13 @@ It writes nothing and reaches no cluster.`,
 			if err := plan.CheckExpiry(time.Now()); err != nil {
 				a.note("%v: it can be watched and rolled back, and neither applied nor started", err)
 				a.next("plan", "--replace")
+				return nil
+			}
+			if err := s.steps.CheckForward(ctx, plan); err != nil {
+				a.note("it can be watched and rolled back, and neither applied nor started: %v", err)
+				if errors.Is(err, flinkmm2.ErrMoved) {
+					a.next("plan", "--replace")
+				}
 				return nil
 			}
 			a.next("apply")

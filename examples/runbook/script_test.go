@@ -53,6 +53,7 @@ func TestMain(m *testing.M) {
 //	bucket NAME DIR KEY          an S3 with a bucket that holds the files of DIR below KEY; its address and keys are in AWS_*
 //	stored DIR TOPIC-N NUMBER    what the savepoint in DIR stores for the partition
 //	respell FILE OLD NEW         a text of a binary file in another spelling of its length, both as Go quotes them
+//	flink RECORDING SAVEPOINT    Flink's REST API as it was recorded, with SAVEPOINT as the job's last; its URL is in FLINK
 //	fill FILE...                 puts the values of $NAMES into a file
 //	edit FILE OLD NEW            replaces a text that must be there; \n in NEW ends a line
 //	[!] runbook ARGS...          runs the program; $DIGEST is the last plan's that it printed
@@ -81,7 +82,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"stage": startStage, "topic": topicCommand, "copied": copiedCommand, "produce": produceCommand, "expire": expireCommand,
-			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "bucket": bucketCommand, "fill": fillCommand, "edit": editCommand, "stored": storedCommand, "respell": respellCommand,
+			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "bucket": bucketCommand, "flink": flinkCommand, "fill": fillCommand, "edit": editCommand, "stored": storedCommand, "respell": respellCommand,
 			"runbook": runbookCommand, "status": statusCommand, "writes": writesCommand,
 		},
 	})
@@ -109,6 +110,7 @@ var key storyKey
 type story struct {
 	stage  *stage // nil before it is started
 	status int    // of the last run of the program
+	flink  *flinkServer
 }
 
 func storyOf(ts *testscript.TestScript) *story { return ts.Value(key).(*story) }
