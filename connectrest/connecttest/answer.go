@@ -12,6 +12,7 @@ type answer struct {
 	status      int
 	contentType string // none when empty, as real workers send for 404, 405 and 415 of a route
 	location    string
+	allow       string
 	body        []byte
 }
 
@@ -55,6 +56,10 @@ func badRequest(format string, args ...any) *restError {
 
 func notFound(format string, args ...any) *restError {
 	return &restError{status: http.StatusNotFound, message: fmt.Sprintf(format, args...)}
+}
+
+func forbidden(format string, args ...any) *restError {
+	return &restError{status: http.StatusForbidden, message: fmt.Sprintf(format, args...)}
 }
 
 func conflict(format string, args ...any) *restError {
@@ -106,6 +111,9 @@ func (a answer) send(w http.ResponseWriter, cut bool) {
 	}
 	if a.location != "" {
 		h.Set("Location", a.location)
+	}
+	if a.allow != "" {
+		h.Set("Allow", a.allow)
 	}
 	body := a.body
 	if a.status != http.StatusNoContent {

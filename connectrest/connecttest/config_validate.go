@@ -136,8 +136,14 @@ func (o *options) validateValue(k configKey, value *string, present bool) string
 		if *value == "" {
 			return k.invalid(*value, "String may not be empty")
 		}
-		if strings.ContainsFunc(*value, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
-			return k.invalid(*value, "String may not contain control sequences")
+		var controls []string
+		for _, r := range *value {
+			if r < 0x20 || r == 0x7f {
+				controls = append(controls, strconv.Itoa(int(r)))
+			}
+		}
+		if controls != nil {
+			return k.invalid(*value, "String may not contain control sequences but had the following ASCII chars: "+strings.Join(controls, ", "))
 		}
 	}
 	if choices, ok := exactChoices[k.name]; ok && !slices.Contains(choices, *value) {

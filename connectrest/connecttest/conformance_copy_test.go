@@ -15,20 +15,20 @@ import (
 // What MirrorSourceConnector copies, and from where.
 func copyCases() []conformanceCase {
 	return []conformanceCase{
-		{"the copy starts at M + 1", "3.6.0", testStartsAtC},
-		{"another alias and another key are never read", "3.6.0", testOtherKeysNotRead},
-		{"a record is kept as it is", "", testRecordKept},
-		{"headers become base64 without a header converter", "", testSimpleHeaders},
-		{"out of range, earliest starts at the log start", "3.6.0", testOutOfRangeEarliest},
-		{"out of range, latest starts at the end", "3.6.0", testOutOfRangeLatest},
-		{"out of range, none copies nothing and stays RUNNING", "3.6.0", testOutOfRangeNone},
-		{"no offset and latest loses what is there", "3.7.0", testNoOffsetLatest},
-		{"a group id decides where no offset is stored", "3.7.0", testGroupID},
-		{"the largest offset fails the task", "3.6.0", testLargestOffset},
-		{"topics are regular expressions and match whole names", "", testTopicPatterns},
-		{"the default policy puts the alias before the name", "", testDefaultPolicy},
-		{"heartbeats are renamed, and copied unasked", "", testHeartbeats},
-		{"partitions are added on the target", "", testPartitionsAdded},
+		{name: "the copy starts at M + 1", since: "3.6.0", run: testStartsAtC, before: lacksAlter},
+		{name: "another alias and another key are never read", since: "3.6.0", run: testOtherKeysNotRead, before: lacksAlter},
+		{name: "a record is kept as it is", run: testRecordKept},
+		{name: "headers become base64 without a header converter", run: testSimpleHeaders},
+		{name: "out of range, earliest starts at the log start", since: "3.6.0", run: testOutOfRangeEarliest, before: lacksAlter},
+		{name: "out of range, latest starts at the end", since: "3.6.0", run: testOutOfRangeLatest, before: lacksAlter},
+		{name: "out of range, none copies nothing and stays RUNNING", since: "3.6.0", run: testOutOfRangeNone, before: lacksAlter},
+		{name: "no offset and latest loses what is there", since: "3.6.2", run: testNoOffsetLatest, before: testSeeksZero},
+		{name: "a group id decides where no offset is stored", since: "3.6.2", run: testGroupID, before: testSeeksZero},
+		{name: "the largest offset fails the task", since: "3.6.0", run: testLargestOffset, before: lacksAlter},
+		{name: "topics are regular expressions and match whole names", run: testTopicPatterns},
+		{name: "the default policy puts the alias before the name", run: testDefaultPolicy},
+		{name: "heartbeats are renamed, and copied unasked", run: testHeartbeats, alone: true},
+		{name: "partitions are added on the target", run: testPartitionsAdded},
 	}
 }
 
@@ -221,6 +221,15 @@ func testNoOffsetLatest(t *testing.T, s *stage) {
 		"source.cluster.auto.offset.reset": "latest", "consumer.override.auto.offset.reset": "latest",
 	})
 	awaitValues(t, s.target, orders, 0, expected(orders, 0, 0, 10))
+}
+
+// Up to 3.6.1 nothing decides but the stored offset: where there is none, a task
+// seeks to 0.
+func testSeeksZero(t *testing.T, s *stage) string {
+	orders := s.name("orders")
+	s.started(t, orders, 10, -1, conf{"consumer.auto.offset.reset": "latest"})
+	awaitValues(t, s.target, orders, 0, expected(orders, 0, 0, 10))
+	return "not served by this version: a task starts at offset 0, whatever its consumer is told"
 }
 
 func testGroupID(t *testing.T, s *stage) {

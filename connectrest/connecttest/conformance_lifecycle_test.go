@@ -10,11 +10,11 @@ import (
 // How states follow one another.
 func lifecycleCases() []conformanceCase {
 	return []conformanceCase{
-		{"create STOPPED", "3.7.0", testCreateStopped},
-		{"create again and change of configuration", "", testConfigChanges},
-		{"PUT config creates a connector that runs", "", testPutCreates},
-		{"stop, pause and resume", "3.5.0", testStates},
-		{"restart does not leave STOPPED or PAUSED", "3.5.0", testRestart},
+		{name: "create STOPPED", since: "3.7.0", run: testCreateStopped, before: lacksInitialState},
+		{name: "create again and change of configuration", run: testConfigChanges},
+		{name: "PUT config creates a connector that runs", run: testPutCreates},
+		{name: "stop, pause and resume", since: "3.5.0", run: testStates},
+		{name: "restart does not leave STOPPED or PAUSED", since: "3.5.0", run: testRestart},
 	}
 }
 

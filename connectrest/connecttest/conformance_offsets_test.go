@@ -10,23 +10,23 @@ import (
 // What a worker answers to GET, PATCH and DELETE offsets.
 func offsetCases() []conformanceCase {
 	return []conformanceCase{
-		{"offsets can be written from 3.6 on", "3.5.0", testOffsetsGate},
-		{"offsets that are refused write nothing", "3.6.0", testRejectedOffsets},
-		{"offsets that are accepted", "3.6.0", testAcceptedOffsets},
-		{"one bad entry rejects all", "3.6.0", testOneBadEntry},
-		{"offsets change in STOPPED only", "3.7.0", testOffsetsNeedStopped},
-		{"offsets outlive their connector", "3.6.0", testOffsetsSurviveDelete},
+		{name: "offsets of an unknown connector", since: "3.6.0", run: testOffsetsOfNobody, before: lacksAlter},
+		{name: "offsets that are refused write nothing", since: "3.6.0", run: testRejectedOffsets, before: lacksAlter},
+		{name: "bodies that are almost right", since: "3.6.0", run: testNearlyRightOffsets, before: lacksAlter},
+		{name: "an entry that is too large leaves the others written", since: "3.6.0", run: testTooLargeEntry, before: lacksAlter},
+		{name: "new offsets may take a moment to be read, changed ones do not", since: "3.6.0", run: testReadBack, before: lacksAlter},
+		{name: "offsets that are accepted", since: "3.6.0", run: testAcceptedOffsets, before: lacksAlter},
+		{name: "one bad entry rejects all", since: "3.6.0", run: testOneBadEntry, before: lacksAlter},
+		{name: "offsets change in STOPPED only", since: "3.6.0", run: testOffsetsNeedStopped, before: lacksAlter},
+		{name: "offsets outlive their connector", since: "3.6.0", run: testOffsetsSurviveDelete, before: lacksAlter},
 	}
 }
 
-func testOffsetsGate(t *testing.T, s *stage) {
-	want := row{status: 405, message: "HTTP 405 Method Not Allowed"}
-	if s.atLeast("3.6.0") {
-		want = row{status: 404, message: "Connector NAME not found"}
-	}
-	for _, method := range []string{"PATCH", "DELETE"} {
-		want.method, want.path, want.body = method, "/connectors/NAME/offsets", entries(at("a", 0, 1))
-		s.check(t, s.name("none"), want)
+func testOffsetsOfNobody(t *testing.T, s *stage) {
+	for _, method := range []string{"GET", "PATCH", "DELETE"} {
+		s.check(t, s.name("none"), row{
+			method: method, path: "/connectors/NAME/offsets", body: entries(at("a", 0, 1)), status: 404, message: "Connector NAME not found",
+		})
 	}
 }
 
@@ -120,6 +120,10 @@ func testAcceptedOffsets(t *testing.T, s *stage) {
 		{"null for what was never written", []string{patched(orders0, "null")}, nil},
 		{"null for garbage", []string{patched(`{"a":true}`, "null"), patched("null", "null"), `{"offsets":[{}]}`}, nil},
 		{"the same again", []string{patched(orders0, `{"offset":5}`), patched(orders0, `{"offset":5}`)}, five},
+		{"null after an offset of the same partition deletes", []string{`{"offsets":[{"partition":` + orders0 + `,"offset":{"offset":1}},{"partition":` + orders0 + `,"offset":null}]}`}, nil},
+		{"an offset after null is written", []string{`{"offsets":[{"partition":` + orders0 + `,"offset":null},{"partition":` + orders0 + `,"offset":{"offset":5}}]}`}, five},
+		{"the last of two members wins", []string{patched(`{"cluster":"source","topic":"orders","partition":3,"partition":0}`, `{"offset":1,"offset":5}`)}, five},
+		{"a partition that wraps around an int", []string{patched(`{"cluster":"source","topic":"orders","partition":-4294967296}`, `{"offset":5}`)}, map[string]string{"source/orders/-4.294967296e+09": `{"offset":5}`}},
 		{"the last of two wins", []string{`{"offsets":[{"partition":` + orders0 + `,"offset":{"offset":1}},{"partition":{"partition":0,"topic":"orders","cluster":"source"},"offset":{"offset":5}}]}`}, five},
 		{"keys in another order", []string{patched(`{"partition":0,"topic":"orders","cluster":"source"}`, `{"offset":5}`)}, five},
 		{"part of the partitions", []string{patched(orders0, `{"offset":5}`), patched(`{"cluster":"source","topic":"orders","partition":1}`, `{"offset":6}`)}, map[string]string{"source/orders/0": `{"offset":5}`, "source/orders/1": `{"offset":6}`}},
@@ -139,7 +143,10 @@ func testAcceptedOffsets(t *testing.T, s *stage) {
 		s.check(t, name, row{method: "DELETE", path: "/connectors/NAME/offsets", status: 200, is: `{"message":"The offsets for this connector have been reset successfully"}`})
 		s.awaitOffsets(t, name, map[string]string{})
 	}
-	s.check(t, name, row{name: "reset of nothing", method: "DELETE", path: "/connectors/NAME/offsets", status: 200})
+	for range 2 {
+		s.check(t, name, row{name: "reset of nothing", method: "DELETE", path: "/connectors/NAME/offsets", status: 200})
+	}
+	s.check(t, name, row{name: "reset with a body", method: "DELETE", path: "/connectors/NAME/offsets", body: `{"offsets":[]}`, status: 200})
 
 	// A further key makes another partition; a further key of the offset is kept.
 	// Keys are in the order of a Java HashMap, doubles as Java writes them.

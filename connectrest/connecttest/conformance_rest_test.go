@@ -10,14 +10,14 @@ import (
 // What a worker answers without copying anything.
 func restCases() []conformanceCase {
 	return []conformanceCase{
-		{"worker info", "", testInfo},
-		{"unknown connector and unknown route differ in their text only", "", testUnknown},
-		{"requests that no resource takes", "", testBadRequests},
-		{"refused configurations", "", testBadConfigs},
-		{"configurations that are accepted though they cannot work", "", testAcceptedConfigs},
-		{"validate lists defined keys only", "", testValidate},
-		{"names", "", testNames},
-		{"list", "", testList},
+		{name: "worker info", run: testInfo},
+		{name: "unknown connector and unknown route differ in their text only", run: testUnknown},
+		{name: "requests that no resource takes", run: testBadRequests},
+		{name: "refused configurations", run: testBadConfigs},
+		{name: "configurations that are accepted though they cannot work", run: testAcceptedConfigs},
+		{name: "validate lists defined keys only", run: testValidate},
+		{name: "names", run: testNames},
+		{name: "list", run: testList},
 	}
 }
 

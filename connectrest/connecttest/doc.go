@@ -31,24 +31,52 @@
 // [WithVersion] chooses the Kafka version whose behaviour is shown, from 3.4.0
 // on, 4.3.1 by default: which endpoints and request fields exist, which topics
 // are never copied, which keys a connector knows, where a partition without an
-// offset starts. Answers were recorded from workers of 3.4.1, 3.5.1, 3.6.2,
-// 3.7.2, 3.8.1, 3.9.2 and 4.3.1.
+// offset starts. What a version does not have is answered as it answers: a PATCH
+// of offsets with 405 on 3.5, an initial_state with 500 before 3.7.
+//
+// One suite of cases runs on this package and on real workers of 3.5.1, 3.6.2,
+// 3.7.2, 3.8.1, 3.9.2, 4.0.2, 4.1.2 and 4.3.1; where they differ, this package is
+// wrong. docs/connect-conformance.md of the repository has the table.
+//
+// # Several workers
+//
+// [Worker.StartFollower] adds a worker to the cluster. It answers reads from what
+// it knows and forwards to the leader what only the leader may do. Faults of one
+// worker are not those of the other, so a test can have one stale view, one wrong
+// address, or a leader that is gone.
 //
 // # Things that go wrong
 //
-// [Worker.Inject] switches a [Fault] on: answers that are lost, late, cut or
-// written by a proxy, rebalances, stale reads, tasks that linger, and the bugs
-// that a test of a migration must notice, such as a record that is dropped or a
-// copy that starts one record too late. [Worker.Kill] ends the worker as SIGKILL
-// does, and [Worker.Restart] starts it again under the same URL.
+// [Worker.Inject] switches a [Fault] on, for requests that [Requests] selects or
+// for one record:
+//
+//   - rebalances and stale configuration: [Rebalance]
+//   - a leader out of reach: [ForwardingFailure], or a [Follower] and [Worker.Kill]
+//   - answers that are lost, cut, late, or given up: [LoseAnswer], [LoseRequest],
+//     [CutAnswer], [Delay], [RequestTimeout]
+//   - answers that are not the worker's: [ProxyPage], [Starting], [Answer]
+//   - writes that are done in part or after their answer: [PartialWrite],
+//     [RequestTimeout] with WorkAfter
+//   - reads that are behind: [StaleOffsets], [ShortOffsets], [UnreadableOffsets]
+//   - tasks that outlive their stop: [SlowStop], [StragglingCommit], [NotStopped]
+//   - a worker that copies although it was told not to: [IgnoreInitialState]
+//   - bugs that a test of a migration must notice: [WrongSeek], [IgnoreAlias],
+//     [DropRecord], [RepeatRecord], [AlterRecord], [SwapRecords],
+//     [SilencePartition], [FailTask]
+//
+// [Injected.Hits] says whether a fault took effect. [Worker.Kill] ends the worker
+// as SIGKILL does, and [Worker.Restart] starts it again under the same URL.
 //
 // # What it does not do
 //
-// One worker only: no forwarding and no rebalance but the ones injected. No
-// connector but MirrorSourceConnector, and of that no sync of topic configs or
-// ACLs, no transforms, no exactly-once. No TLS and no credentials on the REST
-// API. Regular expressions are those of Go, so lookaround and back references,
-// which Java has, fail the connector with a trace that says so. The keys of a
-// connector that configure security (security.protocol, ssl.*, sasl.*) are not
-// read: [WithKafkaOptions] configures every client.
+// No rebalance but the one injected, and no election: connectors and tasks run on
+// the leader, and a follower never becomes one. No connector but
+// MirrorSourceConnector, and of that no sync of topic configs or ACLs, no
+// transforms, no exactly-once. No TLS and no credentials on the REST API. Regular
+// expressions are those of Go, so lookaround and back references, which Java has,
+// fail the connector with a trace that says so. The keys of a connector that
+// configure security (security.protocol, ssl.*, sasl.*) are not read:
+// [WithKafkaOptions] configures every client. Log levels are remembered and do
+// nothing. Of a JSON object that names a member twice the last one counts, which
+// real workers refuse for the list of offsets.
 package connecttest

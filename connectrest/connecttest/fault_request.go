@@ -42,7 +42,10 @@ type Answer struct {
 // not read a change of configuration yet: a GET with 500 "Request cannot be
 // completed because a rebalance is expected", which no forwarding turns into a
 // 409 (ConnectorsResource.getConnector and the like), everything else with 409
-// and Message. Nothing is done.
+// and Message. Nothing is done. A real worker refuses so GET of a connector, its
+// config and its tasks, and what only the leader may do; it serves the list,
+// status, offsets, pause and resume all the same, so let [Requests] leave those
+// out where that matters.
 type Rebalance struct {
 	Requests
 
@@ -74,6 +77,20 @@ type RequestTimeout struct {
 	// AfterWork does what was asked first: the worker finished after it had given
 	// the answer up. By default nothing is done.
 	AfterWork bool
+
+	// WorkAfter, if positive, does what was asked that long after the answer, as
+	// the worker's thread does that was stuck in the target cluster when the answer
+	// was given up: a read in between still shows the old state.
+	WorkAfter time.Duration
+}
+
+// PartialWrite writes the first entries of a PATCH of offsets only and answers 500
+// "Failed to modify offsets", as a worker does one of whose records the target
+// cluster refuses: without exactly-once the entries are records of their own, and
+// nothing takes back those that were written.
+type PartialWrite struct {
+	Requests
+	Entries int // how many are written
 }
 
 // NotStopped answers 400 to a change of offsets, as a worker does while the
@@ -116,6 +133,7 @@ func (Answer) fault()            {}
 func (Rebalance) fault()         {}
 func (ForwardingFailure) fault() {}
 func (RequestTimeout) fault()    {}
+func (PartialWrite) fault()      {}
 func (NotStopped) fault()        {}
 func (ProxyPage) fault()         {}
 func (Starting) fault()          {}
@@ -164,6 +182,11 @@ func (w *Worker) serveFault(f requestFault, rw http.ResponseWriter, r *request) 
 		r.readFault = f
 		w.dispatch(r).send(rw, false)
 		return
+	case PartialWrite:
+		r.partial = &f
+		r.follower = nil // a follower would forward the request without its fault
+		w.dispatch(r).send(rw, false)
+		return
 	case Answer:
 		fixed = answer{status: cmp.Or(f.Status, http.StatusInternalServerError), contentType: cmp.Or(f.ContentType, contentJSON), body: []byte(f.Body)}
 		afterWork = f.AfterWork
@@ -180,6 +203,9 @@ func (w *Worker) serveFault(f requestFault, rw http.ResponseWriter, r *request) 
 	case RequestTimeout:
 		fixed = requestTimedOut(r).answer()
 		afterWork = f.AfterWork
+		if f.WorkAfter > 0 {
+			w.workLater(r, f.WorkAfter)
+		}
 	case NotStopped:
 		fixed = mustBeStopped(r.name()).answer()
 	case ProxyPage:
@@ -196,4 +222,16 @@ func (w *Worker) serveFault(f requestFault, rw http.ResponseWriter, r *request) 
 		w.dispatch(r)
 	}
 	fixed.send(rw, false)
+}
+
+// workLater does what a request asks for once it has its answer. It ends with the
+// process.
+func (w *Worker) workLater(r *request, after time.Duration) {
+	late := *r
+	late.ctx = r.process.live
+	r.process.tasks.Go(func() {
+		if late.sleep(after) {
+			w.dispatch(&late)
+		}
+	})
 }

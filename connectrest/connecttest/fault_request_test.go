@@ -191,6 +191,53 @@ func TestShortOffsets(t *testing.T) {
 	}
 }
 
+// Of a PATCH whose records the target refuses in the middle, what came before is
+// written and stays.
+func TestPartialWrite(t *testing.T) {
+	s, w := stopped(t)
+	injected := w.Inject(connecttest.PartialWrite{Requests: connecttest.Requests{Method: "PATCH", Path: offsetsPath, Times: 1}, Entries: 2})
+	body := entries(at("orders", 0, 7), at("orders", 1, 7), at("orders", 2, 7))
+	s.check(t, "mm2", row{method: "PATCH", path: "/connectors/NAME/offsets", body: body, status: 500, message: "Failed to modify offsets for source connector NAME"})
+	diff(t, "offsets", map[string]string{"source/orders/0": `{"offset":7}`, "source/orders/1": `{"offset":7}`}, s.offsets(t, "mm2"))
+	if injected.Hits() != 1 {
+		t.Errorf("hits = %d, want 1", injected.Hits())
+	}
+	s.must(t, http.StatusOK, "PATCH", "/connectors/mm2/offsets", body)
+	if got := s.offsets(t, "mm2"); len(got) != 3 {
+		t.Errorf("offsets after the same request again: %v", got)
+	}
+}
+
+// A worker that gave the answer up may still do the work: a read in between shows
+// nothing of it.
+func TestTimedOutWriteArrivesLater(t *testing.T) {
+	s, w := stopped(t)
+	w.Inject(connecttest.RequestTimeout{Requests: connecttest.Requests{Method: "PATCH", Times: 1}, WorkAfter: 300 * time.Millisecond})
+	r := s.call(t, "PATCH", "/connectors/mm2/offsets", entries(at("orders", 0, 9)))
+	if r.status != http.StatusInternalServerError || !r.says("Request timed out. ...") {
+		t.Errorf("PATCH: %s", r)
+	}
+	seen := make(map[string]bool)
+	await(t, "the late write", func() (any, bool) {
+		got := s.offsets(t, "mm2")[storedOrders]
+		seen[got] = true
+		return got, got == `{"offset":9}`
+	})
+	if !seen[`{"offset":5}`] {
+		t.Error("the write was there before the answer")
+	}
+}
+
+// Late work ends with the worker.
+func TestCloseEndsLateWork(t *testing.T) {
+	s, w := stopped(t)
+	w.Inject(connecttest.RequestTimeout{Requests: connecttest.Requests{Method: "PATCH", Times: 1}, WorkAfter: time.Hour})
+	if r := s.call(t, "PATCH", "/connectors/mm2/offsets", entries(at("orders", 0, 9))); r.status != http.StatusInternalServerError {
+		t.Errorf("PATCH: %s", r)
+	}
+	w.Close()
+}
+
 // A handler that waits is released when the worker goes away.
 func TestCloseEndsDelayedRequests(t *testing.T) {
 	s, w := stopped(t)

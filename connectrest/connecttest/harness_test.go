@@ -43,6 +43,12 @@ type stage struct {
 	source, target []string
 	version        string
 	client         *http.Client
+
+	// Of the conformance suite:
+	kill      func(*testing.T) // as SIGKILL does
+	join      func() *stage    // starts the second worker
+	untracked func() *stage    // a worker that does not track topics
+	joined    *stage
 }
 
 // embedded starts a worker on the target of two embedded clusters.
@@ -115,7 +121,11 @@ func (s *stage) try(ctx context.Context, method, path string, body any, header .
 		req.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i < len(header); i += 2 {
-		req.Header[header[i]] = []string{header[i+1]}
+		if header[i+1] == "" {
+			req.Header.Del(header[i])
+		} else {
+			req.Header[header[i]] = []string{header[i+1]}
+		}
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {

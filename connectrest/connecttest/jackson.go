@@ -26,6 +26,7 @@ func jacksonError(format string, args ...any) *restError {
 // readJSON reads the one JSON value of body. The value is nil for an empty body
 // and for null, which a resource cannot tell apart either.
 func (v version) readJSON(body []byte) (any, *restError) {
+	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) // a byte order mark
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, nil
 	}
@@ -62,7 +63,7 @@ func syntaxError(at []byte, err error) *restError {
 func object(v any, entity string, known ...string) (javaMap, *restError) {
 	m, ok := v.(javaMap)
 	if !ok {
-		return nil, wrongKind(entities+entity, v)
+		return nil, noEntity(entities+entity, v)
 	}
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if slices.Contains(known, k) {
@@ -85,9 +86,12 @@ func mapOrNull(v any) (javaMap, *restError) {
 		return nil, nil
 	case javaMap:
 		return v, nil
-	default:
-		return nil, wrongKind("java.util.LinkedHashMap<java.lang.String,java.lang.Object>", v)
+	case string:
+		if v == "" {
+			return nil, jacksonError(`Cannot coerce empty String ("") to element of %s`+coercible, "`java.util.LinkedHashMap`")
+		}
 	}
+	return nil, wrongKind("java.util.LinkedHashMap<java.lang.String,java.lang.Object>", v)
 }
 
 // stringMap reads a connector's configuration: scalars become strings, null
@@ -113,6 +117,31 @@ func stringMap(v any) (config, *restError) {
 		}
 	}
 	return c, nil
+}
+
+// coercible ends the message about an empty string where a value is wanted that
+// has members.
+const coercible = " (but could if coercion was enabled using `CoercionConfig`)"
+
+// noEntity is the error for a value that has no members and stands for an entity,
+// which Jackson then tries to construct of it.
+func noEntity(class string, got any) *restError {
+	if got == "" {
+		return jacksonError(`Cannot coerce empty String ("") to %s value`+coercible, "`"+class+"`")
+	}
+	var kind, from string
+	switch got := got.(type) {
+	case string:
+		kind, from = "String", "String value ('"+got+"')"
+	case bool:
+		kind, from = "boolean/Boolean", fmt.Sprintf("boolean value (%t)", got)
+	case int64:
+		kind, from = "int/Int", fmt.Sprintf("Number value (%d)", got)
+	default:
+		return wrongKind(class, got)
+	}
+	return jacksonError("Cannot construct instance of `%s` (although at least one Creator exists): no %s-argument constructor/factory method to deserialize from %s",
+		class, kind, from)
 }
 
 func wrongKind(want string, got any) *restError {

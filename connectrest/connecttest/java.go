@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -54,10 +56,10 @@ func javaValue(v any) (any, error) {
 func javaNumber(s string) (any, error) {
 	if strings.ContainsAny(s, ".eE") {
 		f, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return nil, fmt.Errorf("number %s is outside the range of a double", s)
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
+			return nil, fmt.Errorf("%s is not a number", s)
 		}
-		return f, nil
+		return f, nil // beyond the range of a double it is infinite
 	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, nil
@@ -71,6 +73,12 @@ func javaNumber(s string) (any, error) {
 
 // javaDouble is Double.toString, which Jackson uses too.
 func javaDouble(f float64) string {
+	switch {
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	}
 	if f == 0 || (abs(f) >= 1e-3 && abs(f) < 1e7) {
 		s := strconv.FormatFloat(f, 'f', -1, 64)
 		if !strings.Contains(s, ".") {
@@ -171,9 +179,12 @@ func (m javaMap) MarshalJSON() ([]byte, error) {
 		}
 		b.Write(encodeJSON(k))
 		b.WriteByte(':')
-		if f, ok := m[k].(float64); ok {
+		switch f, isDouble := m[k].(float64); {
+		case isDouble && math.IsInf(f, 0):
+			b.Write(encodeJSON(javaDouble(f))) // JSON has no word for it, so Jackson quotes it
+		case isDouble:
 			b.WriteString(javaDouble(f))
-		} else {
+		default:
 			b.Write(encodeJSON(m[k]))
 		}
 	}

@@ -76,6 +76,23 @@ func (e offsetEntry) checkMirrorSource() *restError {
 	return nil
 }
 
+// maxRecord is max.request.size of the worker's producer, and recordOverhead what
+// it adds to key and value (AbstractRecords.estimateSizeInBytesUpperBound).
+const (
+	maxRecord      = 1 << 20
+	recordOverhead = 82
+)
+
+// isTooLarge reports that the producer refuses the entry's record, which it finds
+// out when the entries before it are on their way.
+func (e offsetEntry) isTooLarge(connector string) bool {
+	size := len(encodeJSON([]any{connector, e.partition})) + recordOverhead
+	if e.offset != nil {
+		size += len(encodeJSON(e.offset))
+	}
+	return size > maxRecord
+}
+
 func (e offsetEntry) partitionError(format string, args ...any) *restError {
 	return internalError("Source partition %s %s", e.partition, fmt.Sprintf(format, args...))
 }

@@ -24,6 +24,7 @@ type options struct {
 	gracefulTimeout time.Duration
 	requestTimeout  time.Duration
 	overridePolicy  OverridePolicy
+	topicTracking   TopicTracking
 	listen          func(network, address string) (net.Listener, error)
 	logger          *slog.Logger
 }
@@ -36,6 +37,7 @@ func defaultOptions() *options {
 		gracefulTimeout: 5 * time.Second,
 		requestTimeout:  90 * time.Second,
 		overridePolicy:  OverrideAll,
+		topicTracking:   TrackingEnabled,
 		listen:          net.Listen,
 		logger:          slog.New(slog.DiscardHandler),
 	}
@@ -143,6 +145,33 @@ func WithOverridePolicy(p OverridePolicy) Option {
 			return fmt.Errorf("override policy %q: want %s or %s", p, OverrideAll, OverrideNone)
 		}
 		o.overridePolicy = p
+		return nil
+	}
+}
+
+// TopicTracking says whether the worker tells which topics a connector has
+// written (KIP-558).
+type TopicTracking string
+
+const (
+	// TrackingEnabled tells, and forgets when asked to.
+	TrackingEnabled TopicTracking = "enabled"
+	// TrackingResetDisabled refuses to forget: topic.tracking.allow.reset=false.
+	TrackingResetDisabled TopicTracking = "reset disabled"
+	// TrackingDisabled refuses both: topic.tracking.enable=false.
+	TrackingDisabled TopicTracking = "disabled"
+)
+
+// WithTopicTracking sets whether GET and reset of active topics are served; what
+// is not is answered with 403.
+//
+// By default, [TrackingEnabled], as a real worker.
+func WithTopicTracking(t TopicTracking) Option {
+	return func(o *options) error {
+		if t != TrackingEnabled && t != TrackingResetDisabled && t != TrackingDisabled {
+			return fmt.Errorf("topic tracking %q: want %q, %q or %q", t, TrackingEnabled, TrackingResetDisabled, TrackingDisabled)
+		}
+		o.topicTracking = t
 		return nil
 	}
 }

@@ -63,6 +63,13 @@ func TestRequestTimeout(t *testing.T) {
 	s.awaitOffsets(t, "mm2", map[string]string{"source/orders/0": `{"offset":9}`})
 }
 
+// topic.tracking.allow.reset=false shows the topics and keeps them.
+func TestTopicTrackingWithoutReset(t *testing.T) {
+	s, _ := running(t, connecttest.WithTopicTracking(connecttest.TrackingResetDisabled))
+	s.check(t, "mm2", row{method: "PUT", path: "/connectors/NAME/topics/reset", status: 403, message: "Topic tracking reset is disabled."})
+	s.check(t, "mm2", row{method: "GET", path: "/connectors/NAME/topics", status: 200, is: `{"NAME":{"topics":["orders"]}}`})
+}
+
 func TestListen(t *testing.T) {
 	var opened []string
 	listen := func(network, address string) (net.Listener, error) {

@@ -50,9 +50,10 @@ func (w *Worker) getRoot(*request) (answer, *restError) {
 }
 
 func (w *Worker) getHealth(*request) (answer, *restError) {
-	return jsonAnswer(http.StatusOK, map[string]string{
-		"status": "healthy", "message": "Worker has completed startup and is ready to handle requests.",
-	}), nil
+	return jsonAnswer(http.StatusOK, struct {
+		Status  string `json:"status"`
+		Message string `json:"message"`
+	}{"healthy", "Worker has completed startup and is ready to handle requests."}), nil
 }
 
 func (w *Worker) listConnectors(r *request) (answer, *restError) {
@@ -109,7 +110,8 @@ func (w *Worker) readCreate(body []byte) (createRequest, *restError) {
 		return cr, err
 	}
 	if m["name"] != nil {
-		cr.name = strings.TrimSpace(javaString(m["name"]))
+		// String.trim takes control characters away too.
+		cr.name = strings.TrimFunc(javaString(m["name"]), func(c rune) bool { return c <= ' ' })
 	}
 	if cr.config, err = stringMap(m["config"]); err != nil {
 		return cr, err
@@ -137,6 +139,9 @@ func (w *Worker) createConnector(r *request) (answer, *restError) {
 	}
 	if err := w.checkConfig(cr.config); err != nil {
 		return answer{}, err
+	}
+	if r.follower != nil {
+		return r.follower.forward(r)
 	}
 	if w.faults.ignoresInitialState() {
 		cr.target = started
@@ -229,6 +234,9 @@ func (w *Worker) putConfig(r *request) (answer, *restError) {
 	if err := w.checkConfig(cfg); err != nil {
 		return answer{}, err
 	}
+	if r.follower != nil {
+		return r.follower.forward(r)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c, exists := w.connectors[r.name()]
@@ -250,6 +258,9 @@ func (w *Worker) patchConfig(r *request) (answer, *restError) {
 	patch, err := stringMap(v)
 	if err != nil {
 		return answer{}, err
+	}
+	if r.follower != nil {
+		return r.follower.forward(r)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -278,6 +289,9 @@ func (w *Worker) patchConfig(r *request) (answer, *restError) {
 
 // deleteConnector forgets the connector; its offsets stay.
 func (w *Worker) deleteConnector(r *request) (answer, *restError) {
+	if r.follower != nil {
+		return r.follower.forward(r)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c, err := w.lookup(r.name())
@@ -320,6 +334,9 @@ func (w *Worker) getTasksConfig(r *request) (answer, *restError) {
 }
 
 func (w *Worker) getTopics(r *request) (answer, *restError) {
+	if w.opts.topicTracking == TrackingDisabled {
+		return answer{}, forbidden("Topic tracking is disabled.")
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	topics := []string{}
@@ -331,6 +348,13 @@ func (w *Worker) getTopics(r *request) (answer, *restError) {
 }
 
 func (w *Worker) resetTopics(r *request) (answer, *restError) {
+	switch w.opts.topicTracking {
+	case TrackingDisabled:
+		return answer{}, forbidden("Topic tracking is disabled.")
+	case TrackingResetDisabled:
+		return answer{}, forbidden("Topic tracking reset is disabled.")
+	case TrackingEnabled:
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c, ok := w.connectors[r.name()]; ok {

@@ -3,6 +3,7 @@ package connecttest
 import (
 	"context"
 	"net/http"
+	"slices"
 )
 
 type offsetBody struct {
@@ -102,7 +103,14 @@ func (w *Worker) alterOffsets(r *request) (answer, *restError) {
 				return err
 			}
 		}
-		w.offsets.write(r.name(), entries)
+		fitting := slices.DeleteFunc(slices.Clone(entries), func(e offsetEntry) bool { return e.isTooLarge(r.name()) })
+		if f := r.partial; f != nil {
+			fitting = fitting[:min(f.Entries, len(fitting))]
+		}
+		w.offsets.write(r.name(), fitting)
+		if r.partial != nil || len(fitting) < len(entries) {
+			return internalError("Failed to modify offsets for source connector %s", r.name())
+		}
 		return nil
 	})
 }
@@ -118,6 +126,9 @@ func (w *Worker) resetOffsets(r *request) (answer, *restError) {
 // refuses a connector that is not to be STOPPED, and waits for the rebalance in
 // which its tasks end.
 func (w *Worker) modifyOffsets(r *request, done string, modify func() *restError) (answer, *restError) {
+	if r.follower != nil {
+		return r.follower.forward(r)
+	}
 	ctx, cancel := context.WithTimeout(r.ctx, w.opts.requestTimeout)
 	defer cancel()
 	w.mu.Lock()

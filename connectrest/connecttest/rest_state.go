@@ -84,6 +84,15 @@ func (w *Worker) setTarget(r *request, target targetState, success int) (answer,
 	return emptyAnswer(success), nil
 }
 
+// knows reports whether a connector exists, which every worker reads from the
+// config topic.
+func (w *Worker) knows(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err := w.lookup(name)
+	return err == nil
+}
+
 func (w *Worker) pauseConnector(r *request) (answer, *restError) {
 	return w.setTarget(r, paused, http.StatusAccepted)
 }
@@ -92,13 +101,20 @@ func (w *Worker) resumeConnector(r *request) (answer, *restError) {
 	return w.setTarget(r, started, http.StatusAccepted)
 }
 
-// stopConnector answers before the tasks have ended.
+// stopConnector answers before the tasks have ended. Unlike pause and resume,
+// which the asked worker writes itself, it is the leader's.
 func (w *Worker) stopConnector(r *request) (answer, *restError) {
+	if r.follower != nil && w.knows(r.name()) {
+		return r.follower.forward(r)
+	}
 	return w.setTarget(r, stopped, http.StatusNoContent)
 }
 
 // restartConnector does not leave STOPPED or PAUSED.
 func (w *Worker) restartConnector(r *request) (answer, *restError) {
+	if r.follower != nil && w.knows(r.name()) {
+		return r.follower.forward(r)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c, ok := w.connectors[r.name()]
@@ -129,6 +145,9 @@ func (w *Worker) restartConnector(r *request) (answer, *restError) {
 }
 
 func (w *Worker) restartTask(r *request) (answer, *restError) {
+	if r.follower != nil && w.knows(r.name()) {
+		return r.follower.forward(r)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c, ok := w.connectors[r.name()]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,11 +20,12 @@ type request struct {
 	path      string   // as sent
 	segments  []string // unescaped
 	query     url.Values
-	mediaType string
-	hasType   bool
+	header    http.Header
 	body      []byte
 	host      string
+	follower  *Follower    // that was asked, nil for the leader
 	readFault requestFault // StaleOffsets or ShortOffsets, nil for none
+	partial   *PartialWrite
 }
 
 // name is the connector's name in paths that have one.
@@ -94,6 +94,11 @@ var routes = []route{
 	{"DELETE", "connectors/*/offsets", version.hasAlterOffsets, false, (*Worker).resetOffsets},
 	{"GET", "connectors/*/topics", nil, false, (*Worker).getTopics},
 	{"PUT", "connectors/*/topics/reset", nil, false, (*Worker).resetTopics},
+	{"POST", "connectors/*/tasks", nil, true, (*Worker).internalOnly},
+	{"PUT", "connectors/*/fence", nil, false, (*Worker).internalOnly},
+	{"GET", "admin/loggers", nil, false, (*Worker).listLoggers},
+	{"GET", "admin/loggers/*", nil, false, (*Worker).getLogger},
+	{"PUT", "admin/loggers/*", nil, true, (*Worker).setLogger},
 	{"GET", "connector-plugins", nil, false, (*Worker).listPlugins},
 	{"GET", "connector-plugins/*/config", nil, false, (*Worker).getPluginConfig},
 	{"PUT", "connector-plugins/*/config/validate", nil, true, (*Worker).validatePlugin},
@@ -113,29 +118,31 @@ func (rt route) matches(segments []string) bool {
 	})
 }
 
-// serveHTTP reads a request, lets faults have it, and answers.
-func (w *Worker) serveHTTP(p *process, rw http.ResponseWriter, hr *http.Request) {
+// serveHTTP reads a request to the leader or to a follower, lets faults have it,
+// and answers.
+func (w *Worker) serveHTTP(p *process, f *Follower, rw http.ResponseWriter, hr *http.Request) {
 	ctx, cancel := context.WithCancel(hr.Context())
 	defer cancel()
 	defer context.AfterFunc(p.live, cancel)()
-	r := &request{ctx: ctx, process: p, method: hr.Method, path: hr.URL.EscapedPath(), query: hr.URL.Query(), host: hr.Host}
+	r := &request{
+		ctx: ctx, process: p, method: hr.Method, path: hr.URL.EscapedPath(), query: hr.URL.Query(),
+		header: hr.Header, host: hr.Host, follower: f,
+	}
+	faults := w.faults
+	if f != nil {
+		faults = f.faults
+	}
 	if refused := w.opts.readPath(r); refused != nil {
 		refused.send(rw, false)
 		return
-	}
-	if header, ok := hr.Header["Content-Type"]; ok {
-		r.hasType = true
-		if t, _, err := mime.ParseMediaType(header[0]); err == nil {
-			r.mediaType = t
-		}
 	}
 	body, err := io.ReadAll(hr.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler) // the caller went away
 	}
 	r.body = body
-	if f := w.faults.request(r); f != nil {
-		w.serveFault(f, rw, r)
+	if fault := faults.request(r); fault != nil {
+		w.serveFault(fault, rw, r)
 		return
 	}
 	w.dispatch(r).send(rw, false)
@@ -164,8 +171,8 @@ func (w *Worker) route(r *request) (answer, *restError) {
 			allowed = append(allowed, rt.method)
 			continue
 		}
-		if (len(r.body) > 0 || rt.takesBody && r.hasType) && r.mediaType != contentJSON {
-			return answer{}, routeError(http.StatusUnsupportedMediaType)
+		if refused, err := r.negotiate(rt.takesBody); err != nil || refused.status != 0 {
+			return refused, err
 		}
 		return rt.handle(w, r)
 	}
@@ -173,47 +180,10 @@ func (w *Worker) route(r *request) (answer, *restError) {
 	case len(allowed) == 0:
 		return answer{}, routeError(http.StatusNotFound)
 	case method == http.MethodOptions:
-		return answer{status: http.StatusOK, contentType: "text/plain", body: []byte(strings.Join(append(allowed, http.MethodOptions), ", "))}, nil
+		return optionsAnswer(allowed), nil
 	default:
 		return answer{}, routeError(http.StatusMethodNotAllowed)
 	}
-}
-
-// readPath splits the path. Jetty 12 (Kafka 4.0) refuses ambiguous paths with a
-// page of its own, so a name with a percent sign or a slash has no address there.
-func (o *options) readPath(r *request) *answer {
-	refuse := func(why string) *answer {
-		a := jettyPage(http.StatusBadRequest, "/badURI", "Ambiguous URI "+why)
-		return &a
-	}
-	path := strings.TrimPrefix(r.path, "/")
-	path = strings.TrimSuffix(path, "/")
-	if path == "" {
-		return nil
-	}
-	for s := range strings.SplitSeq(path, "/") {
-		s, _, _ = strings.Cut(s, ";") // a matrix parameter
-		if o.version.strictPaths() {
-			lower := strings.ToLower(s)
-			switch {
-			case s == "":
-				return refuse("empty segment")
-			case strings.Contains(lower, "%2f"):
-				return refuse("path separator")
-			case strings.Contains(lower, "%25"):
-				return refuse("path encoding")
-			case lower == "%2e" || lower == "%2e%2e" || lower == ".%2e" || lower == "%2e.":
-				return refuse("path segment")
-			}
-		}
-		u, err := url.PathUnescape(s)
-		if err != nil {
-			a := jettyPage(http.StatusBadRequest, "/badMessage", "Bad Request")
-			return &a
-		}
-		r.segments = append(r.segments, u)
-	}
-	return nil
 }
 
 // waitFailed turns the end of a wait into what a worker answers.

@@ -101,6 +101,18 @@ func (v version) hasSchemaContent() bool { return v.atLeast(4, 2, 0) }
 // refusesTrailing: text after the JSON value of a body is an error.
 func (v version) refusesTrailing() bool { return v.atLeast(3, 7, 0) }
 
+// hasClusterLoggers: scope=cluster of /admin/loggers and the time of the last
+// change (KIP-976).
+func (v version) hasClusterLoggers() bool { return v.atLeast(3, 7, 0) }
+
+// listsClassLoggers: GET /admin/loggers lists loggers that inherit their level;
+// before, those that have one.
+func (v version) listsClassLoggers() bool { return v.atLeast(4, 0, 0) }
+
+// listsChangedLoggers: the answer to a change of level leaves out loggers that
+// had it.
+func (v version) listsChangedLoggers() bool { return v.atLeast(4, 0, 0) }
+
 // definitionOrderKey is the JSON name of the order of a key in its group.
 func (v version) definitionOrderKey() string {
 	if v.atLeast(4, 3, 0) {

@@ -27,6 +27,7 @@ type Worker struct {
 	clusterID string
 	faults    *faultSet
 	offsets   *offsetStore
+	levels    *logLevels
 
 	lifecycle sync.Mutex // held by Close, Kill and Restart
 	closed    bool
@@ -36,6 +37,7 @@ type Worker struct {
 	// process.
 	mu         sync.Mutex
 	connectors map[string]*connector
+	followers  []*Follower
 	changed    chan struct{} // closed and replaced when anything under mu changed
 }
 
@@ -92,6 +94,7 @@ func NewWorker(ctx context.Context, bootstrap []string, opts ...Option) (*Worker
 		bootstrap:  strings.Join(bootstrap, ","),
 		faults:     newFaultSet(),
 		offsets:    newOffsetStore(),
+		levels:     newLogLevels(),
 		connectors: make(map[string]*connector),
 		changed:    make(chan struct{}),
 	}
@@ -135,7 +138,7 @@ func (w *Worker) start(l net.Listener) {
 	p.hard, p.kill = context.WithCancel(context.Background())
 	p.live, p.stop = context.WithCancel(p.hard)
 	p.server = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w.serveHTTP(p, rw, r)
+		w.serveHTTP(p, nil, rw, r)
 	}))
 	_ = p.server.Listener.Close() // the one that httptest opened for itself
 	p.server.Listener = l
@@ -159,12 +162,19 @@ func (w *Worker) run(p *process, c *connector, prev <-chan struct{}) {
 }
 
 // Close shuts the worker down as SIGTERM does: running tasks finish what they
-// are about to write and commit. When it returns, no goroutine of the worker is
-// left. A second call does nothing.
+// are about to write and commit. Its followers end before it. When it returns,
+// no goroutine of the worker is left. A second call does nothing.
 func (w *Worker) Close() {
 	w.lifecycle.Lock()
 	defer w.lifecycle.Unlock()
 	w.closed = true
+	w.mu.Lock()
+	followers := w.followers
+	w.followers = nil
+	w.mu.Unlock()
+	for _, f := range followers {
+		f.Close()
+	}
 	w.shutDown()
 }
 

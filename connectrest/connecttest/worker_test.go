@@ -160,6 +160,7 @@ func TestNewWorkerRefuses(t *testing.T) {
 		{"a vendor's version", b, connecttest.WithVersion("3.9.0-cp1"), "want three numbers"},
 		{"a version that was never seen", b, connecttest.WithVersion("3.3.2"), "version 3.3.2: behaviour is known from 3.4.0 to the 4 line"},
 		{"a version to come", b, connecttest.WithVersion("5.0.0"), "version 5.0.0"},
+		{"topic tracking of another kind", b, connecttest.WithTopicTracking("off"), `topic tracking "off": want "enabled", "reset disabled" or "disabled"`},
 		{"an empty version string", b, connecttest.WithVersionString(""), "version string: it is empty"},
 		{"no flush interval", b, connecttest.WithOffsetFlushInterval(0), "offset flush interval 0s: it is not positive"},
 		{"a negative refresh interval", b, connecttest.WithTopicRefreshInterval(-1), "topic refresh interval -1ns"},
