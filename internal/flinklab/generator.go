@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -171,7 +172,7 @@ func (g *Generator) MakeOld(t testing.TB, old Release, kind string, threshold in
 	t.Cleanup(func() { _ = os.RemoveAll(state) })
 	g.talk.ask(t, "old-topics "+name, "DONE")
 	job := start(t, "flink-"+old.Flink, "STARTED", append(reflection(), "-Xmx700m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
-		"-cp", classPath(dir), "generator.OldJob", g.options.Bootstrap, state, name+"-in", name+"-target", "2", kind, fmt.Sprint(threshold))...)
+		"-cp", classPath(dir), "generator.OldJob", g.options.Bootstrap, state, name+"-in", name+"-target", "2", kind, strconv.Itoa(threshold))...)
 	pointer := job.await(t, madeWithin, "POINTER")
 	g.talk.process.Tell(t, fmt.Sprintf("old-fixture %s %s %s %s", name, old.Flink, kind, pointer))
 	return g.made(t)

@@ -215,7 +215,9 @@ final class Scenario {
     /** Whether this class path has the parts of the job. */
     boolean possible() {
         boolean extra = source.equals("kafka") || Reflect.has(Job.extra(source));
-        return extra && (!sink.startsWith("legacy") || Reflect.has("generator.ExtraLegacy"))
+        boolean changelog = conf.containsKey("state.backend.changelog.enabled");
+        return extra && (!changelog || Reflect.has("org.apache.flink.state.changelog.ChangelogStateBackend"))
+                && (!sink.startsWith("legacy") || Reflect.has("generator.ExtraLegacy"))
                 && (!sink.equals("pool") || Reflect.has("org.apache.flink.connector.kafka.sink.TransactionNamingStrategy"))
                 && (!dynamicToo || Reflect.has("generator.ExtraDynamic"));
     }
