@@ -21,14 +21,14 @@ import (
 // one call.
 type hooked struct {
 	flinkmm2.Admin
-	describe func()
+	describe func(group string)
 	behind   func() error
 	commit   func(group string, offsets kadm.Offsets) (kadm.OffsetResponses, error) // instead of the call
 }
 
 func (h *hooked) DescribeGroups(ctx context.Context, groups ...string) (kadm.DescribedGroups, error) {
 	if h.describe != nil {
-		h.describe()
+		h.describe(groups[0])
 	}
 	return h.Admin.DescribeGroups(ctx, groups...)
 }
@@ -127,10 +127,13 @@ func TestTheCommitGoesWrong(t *testing.T) { //nolint:tparallel // its cases shar
 		{
 			name: "somebody acts before it", group: "overtaken", status: flinkmm2.ExitMoved, held: "-/-/-",
 			says: "nothing was committed: somebody else acts on the connector",
-			breaks: func(w *wayBack, h *hooked, _ string) func() {
+			breaks: func(w *wayBack, h *hooked, group string) func() {
 				looks := 0
-				h.describe = func() {
-					if looks++; looks == 3 { // two groups each time
+				h.describe = func(described string) {
+					if described != group { // the plan's is looked at more often
+						return
+					}
+					if looks++; looks == 2 {
 						w.writeJournal(flinkmm2.Entry{Act: "apply", Phase: flinkmm2.PhaseBegin, Plan: "sha256:" + strings.Repeat("1", 64)})
 					}
 				}
@@ -329,7 +332,7 @@ func TestWhoeverGivesUpIsToldThat(t *testing.T) {
 		looks := 0
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		h.describe = func() {
+		h.describe = func(string) {
 			if looks++; looks == look {
 				cancel()
 			}

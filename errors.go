@@ -119,5 +119,5 @@ func ExitStatus(err error) int {
 // to go on from, or several: nothing failed, and a person must decide.
 func noPosition(err error) bool {
 	return errors.Is(err, flinkstate.ErrNoPosition) || errors.Is(err, flinkstate.ErrSelector) ||
-		errors.Is(err, flinkstate.ErrNoGroup) || errors.Is(err, flinkstate.ErrNoCommit)
+		errors.Is(err, flinkstate.ErrNoGroup) || errors.Is(err, flinkstate.ErrNoCommit) || errors.Is(err, flinkstate.ErrNotConsumerGroup)
 }

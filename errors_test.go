@@ -27,6 +27,7 @@ func TestExitStatusOfEveryError(t *testing.T) {
 		{"no position stored", &flinkstate.NoPositionError{}, ExitBlocked},
 		{"none or several sources", &flinkstate.SelectorError{}, ExitBlocked},
 		{"no such group", flinkstate.ErrNoGroup, ExitBlocked},
+		{"a group of another kind", flinkstate.ErrNotConsumerGroup, ExitBlocked},
 		{"a group without a commit", flinkstate.ErrNoCommit, ExitBlocked},
 		{"no savepoint there", flinkstate.ErrNoMetadata, ExitFailed},
 		{"savepoint that is cut", &flinkstate.CorruptError{}, ExitFailed},

@@ -95,7 +95,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 		}
 	}
 	probe := m.probe(topics)
-	probe.Group = req.Group
+	probe.Group, probe.GroupLook = req.Group, m.looksAtGroup(req, source)
 	probe.Flink, probe.FlinkJob = m.flink, m.job
 	facts := probe.Observe(ctx)
 	if err := m.sameClusters(ctx, facts); err != nil {

@@ -99,6 +99,7 @@ type Migration struct {
 	readBack     time.Duration
 	stopWait     time.Duration
 	startWait    time.Duration
+	groupWindow  time.Duration
 	producer     preflight.Resolver
 	source       preflight.Resolver
 	flink        preflight.Flink

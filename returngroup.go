@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kerr"
-
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -28,57 +25,25 @@ type groupLook struct {
 
 func (m *Migration) lookAtGroup(ctx context.Context, group string, plan *offsetmap.Plan) groupLook {
 	look := groupLook{id: group}
-	if look.committed, look.err = m.committed(ctx, group, plan); look.err != nil {
+	read, err := m.groups().Read(ctx, group, topicsOf(plan)...)
+	switch {
+	case errors.Is(err, flinkstate.ErrNoGroup):
+		return look
+	case err != nil && !errors.Is(err, flinkstate.ErrNoCommit):
+		look.err = err
 		return look
 	}
-	described, err := m.cfg.Source.Admin.DescribeGroups(ctx, group)
-	one, there := described[group]
-	if err == nil {
-		err = one.Err
-	}
-	switch {
-	case errors.Is(err, kerr.GroupIDNotFound), err == nil && there && one.State == "Dead":
-		look.state, look.err = m.otherKind(ctx, group)
-	case err != nil:
-		look.err = fmt.Errorf("consumer group %s: %w", group, err)
-	case !there || one.State == "":
-		look.err = fmt.Errorf("consumer group %s: the brokers do not tell its state", group)
-	default:
-		look.state, look.joined = one.State, one.ProtocolType != ""
-		look.members = clientsOf(one.Members)
+	look.committed = read.Committed()
+	look.state, look.joined = read.State, read.Type == flinkstate.ClassicGroup && read.ProtocolType != ""
+	for _, member := range read.Members {
+		look.members = append(look.members, member.String())
 	}
 	return look
 }
 
-// otherKind finds a group that DescribeGroups does not know: that asks for groups
-// of the classic protocol alone (KIP-848, KIP-932).
-func (m *Migration) otherKind(ctx context.Context, group string) (state string, err error) {
-	listed, err := m.cfg.Source.Admin.ListGroups(ctx)
-	one, there := listed[group]
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("consumer group %s: whether it is of another kind: %w", group, err)
-	case !there:
-		return "", nil
-	case one.GroupType != "consumer" || one.State == "":
-		return "", fmt.Errorf("group %s is %q of the kind %q, which is none that offsets are committed to from outside", group, one.State, one.GroupType)
-	default:
-		return one.State, nil
-	}
-}
-
-func clientsOf(members []kadm.DescribedGroupMember) []string {
-	var out []string
-	for _, one := range members {
-		out = append(out, fmt.Sprintf("client %q at %s", one.ClientID, one.ClientHost))
-	}
-	slices.Sort(out)
-	return out
-}
-
 // committed reads what the group holds of the plan's topics.
 func (m *Migration) committed(ctx context.Context, group string, plan *offsetmap.Plan) (endsByPartition, error) {
-	read, err := flinkstate.ReadGroup(ctx, m.cfg.Source.Admin, group, topicsOf(plan)...)
+	read, err := m.groups().Read(ctx, group, topicsOf(plan)...)
 	switch {
 	case errors.Is(err, flinkstate.ErrNoGroup), errors.Is(err, flinkstate.ErrNoCommit):
 		return endsByPartition{}, nil

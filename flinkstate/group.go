@@ -104,33 +104,48 @@ func ReadGroup(ctx context.Context, admin GroupAdmin, group string, topics ...st
 // target.
 //
 // A group that does not exist is an [ErrNoGroup], one of another kind an
-// [ErrNotConsumerGroup], and one without a committed offset an [ErrNoCommit]. A
-// named topic that does not exist is an error too, and so is a group whose kind
-// cannot be found out.
+// [ErrNotConsumerGroup], and one without a committed offset an [ErrNoCommit]:
+// beside that alone the group is returned, without positions. A named topic that
+// does not exist is an error too, and so is a group whose kind cannot be found out.
 func (r *GroupReader) Read(ctx context.Context, group string, topics ...string) (*Group, error) {
-	described, err := r.Describe(ctx, group)
+	if group == "" {
+		return nil, errNoGroupName
+	}
+	look, err := r.stableLook(ctx, group, topics)
 	if err != nil {
 		return nil, err
 	}
-	if err := described.holdsOffsets(); err != nil {
+	look.group.GroupDescription, err = r.Describe(ctx, group)
+	switch {
+	case errors.Is(err, ErrNoGroup) && len(look.committed)+look.others > 0:
+		return nil, fmt.Errorf("consumer group %s: the brokers show offsets of it, and then none such: it is changing, ask again", group)
+	case err != nil:
 		return nil, err
 	}
-	started := r.now()
-	for {
-		look := groupLook{reader: r, named: len(topics) > 0, group: Group{GroupDescription: described, At: r.now(), Warnings: []Warning{}}}
+	if err := look.group.holdsOffsets(); err != nil {
+		return nil, err
+	}
+	return look.finish(topics)
+}
+
+// stableLook looks until no offset is in an open transaction.
+func (r *GroupReader) stableLook(ctx context.Context, group string, topics []string) (*groupLook, error) {
+	for started := r.now(); ; {
+		look := &groupLook{reader: r, named: len(topics) > 0, group: Group{GroupDescription: GroupDescription{ID: group}, At: r.now(), Warnings: []Warning{}}}
 		if err := look.read(ctx, topics); err != nil {
 			return nil, fmt.Errorf("consumer group %s: %w", group, err)
 		}
 		if len(look.unstable) == 0 {
-			return look.finish(topics)
+			return look, nil
 		}
 		waited := r.now().Sub(started)
-		stopped := waited+unstablePause > r.stableTimeout
-		if !stopped {
+		over := waited+unstablePause > r.stableTimeout
+		var err error
+		if !over {
 			err = r.sleep(ctx, unstablePause)
 			waited = r.now().Sub(started)
 		}
-		if stopped || err != nil {
+		if over || err != nil {
 			return nil, &UnstableOffsetsError{Group: group, Partitions: look.unstable, Waited: waited, Cause: err}
 		}
 	}
@@ -151,8 +166,7 @@ type groupLook struct {
 func (l *groupLook) read(ctx context.Context, topics []string) error {
 	fetched, err := l.reader.admin.FetchOffsets(kadm.RequireStable(ctx), l.group.ID)
 	switch {
-	case errors.Is(err, kerr.GroupIDNotFound):
-		return ErrNoGroup
+	case errors.Is(err, kerr.GroupIDNotFound): // Describe says more
 	case err != nil:
 		return err
 	}
@@ -255,9 +269,9 @@ func (l *groupLook) finish(topics []string) (*Group, error) {
 	g := &l.group
 	if len(l.committed) == 0 {
 		if l.others > 0 {
-			return nil, fmt.Errorf("consumer group %s: %w of %s, and %d of other topics", g.ID, ErrNoCommit, strings.Join(topics, ", "), l.others)
+			return g, fmt.Errorf("consumer group %s: %w of %s, and %d of other topics", g.ID, ErrNoCommit, strings.Join(topics, ", "), l.others)
 		}
-		return nil, fmt.Errorf("consumer group %s: %w, though it exists and is %s", g.ID, ErrNoCommit, g.State)
+		return g, fmt.Errorf("consumer group %s: %w, though it exists and is %s", g.ID, ErrNoCommit, g.State)
 	}
 	for tp, next := range l.committed {
 		g.Positions = append(g.Positions, offsetmap.Position{TopicPartition: tp, Next: next})

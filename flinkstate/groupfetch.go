@@ -45,10 +45,16 @@ func (r *GroupReader) fetchNamed(ctx context.Context, group string, partitions [
 	if len(resp.Groups) != 1 || resp.Groups[0].Group != group {
 		return nil, errors.New("the brokers do not answer for the group")
 	}
-	if err := kerr.ErrorForCode(resp.Groups[0].ErrorCode); err != nil {
+	out := make(map[offsetmap.TopicPartition]namedOffset, len(partitions))
+	switch err := kerr.ErrorForCode(resp.Groups[0].ErrorCode); {
+	case errors.Is(err, kerr.GroupIDNotFound): // Describe says more
+		for _, tp := range partitions {
+			out[tp] = namedOffset{at: noOffset}
+		}
+		return out, nil
+	case err != nil:
 		return nil, err
 	}
-	out := make(map[offsetmap.TopicPartition]namedOffset, len(partitions))
 	for _, t := range resp.Groups[0].Topics {
 		for _, p := range t.Partitions {
 			out[offsetmap.TopicPartition{Topic: t.Topic, Partition: p.Partition}] = namedOffset{p.Offset, kerr.ErrorForCode(p.ErrorCode)}

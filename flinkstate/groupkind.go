@@ -54,6 +54,9 @@ type GroupMember struct {
 	Host     string `json:"host"`
 }
 
+// String names the client: `client "billing" at /10.0.0.1`.
+func (m GroupMember) String() string { return fmt.Sprintf("client %q at %s", m.ClientID, m.Host) }
+
 // String says of what kind and state the group is: "classic group copy is Empty,
 // without members or protocol".
 func (d GroupDescription) String() string {
@@ -62,7 +65,7 @@ func (d GroupDescription) String() string {
 	case len(d.Members) > 0:
 		var clients []string
 		for _, m := range d.Members {
-			clients = append(clients, fmt.Sprintf("client %q at %s", m.ClientID, m.Host))
+			clients = append(clients, m.String())
 		}
 		return text + ", held by " + strings.Join(clients, ", ")
 	case d.Type == ClassicGroup && d.ProtocolType == "":
@@ -80,6 +83,8 @@ func (d GroupDescription) joined() bool {
 
 // Active reports whether the group is held by members now, or about to be.
 func (d GroupDescription) Active() bool { return d.State != groupEmpty || len(d.Members) > 0 }
+
+var errNoGroupName = errors.New("consumer group: no name was given")
 
 const (
 	groupEmpty = "Empty"
@@ -108,7 +113,7 @@ func (d GroupDescription) holdsOffsets() error {
 // brokers that contradict one another, are an error.
 func (r *GroupReader) Describe(ctx context.Context, group string) (GroupDescription, error) {
 	if group == "" {
-		return GroupDescription{}, errors.New("consumer group: no name was given")
+		return GroupDescription{}, errNoGroupName
 	}
 	described, err := r.admin.DescribeGroups(ctx, group)
 	one, there := described[group]

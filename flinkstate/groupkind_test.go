@@ -47,20 +47,22 @@ func TestKindOfAGroupIsToldOrAnError(t *testing.T) {
 	_, _, admin := groupBroker(t)
 	commit(t, admin, "copy", map[offsetmap.TopicPartition]int64{orders(0): 5})
 	for name, c := range map[string]struct {
+		group  string // copy when empty
 		listed kadm.ListedGroup
 		err    error
 		next   kadm.DescribedConsumerGroup
 		want   error  // of Read; nil is none
 		text   string // of the error, or of the description
 	}{
-		"nowhere":       {want: flinkstate.ErrNoGroup, text: "copy"},
+		"nowhere":       {group: "gone", want: flinkstate.ErrNoGroup, text: "gone"},
+		"going":         {want: errAny, text: "ask again"},
 		"not listed":    {err: kerr.ClusterAuthorizationFailed, want: kerr.ClusterAuthorizationFailed, text: "another kind"},
 		"share":         {listed: kadm.ListedGroup{GroupType: "share", State: "Stable"}, want: flinkstate.ErrNotConsumerGroup, text: "a share group"},
 		"streams":       {listed: kadm.ListedGroup{GroupType: "Streams", State: "NotReady"}, want: flinkstate.ErrNotConsumerGroup, text: "a streams group"},
 		"of later days": {listed: kadm.ListedGroup{GroupType: "swarm", State: "Stable"}, want: flinkstate.ErrNotConsumerGroup, text: "a swarm group"},
 		"old brokers":   {listed: kadm.ListedGroup{State: "Stable"}, text: "unknown", want: errAny},
 		"contradicted":  {listed: kadm.ListedGroup{GroupType: "classic", State: "Stable"}, text: "ask again", want: errAny},
-		"dying":         {listed: kadm.ListedGroup{GroupType: "classic", State: "Dead"}, want: flinkstate.ErrNoGroup},
+		"dying":         {group: "gone", listed: kadm.ListedGroup{GroupType: "classic", State: "Dead"}, want: flinkstate.ErrNoGroup},
 		"KIP-848": {
 			listed: kadm.ListedGroup{GroupType: "Consumer", State: "Assigning"},
 			next:   kadm.DescribedConsumerGroup{State: "Reconciling", AssignorName: "uniform", Members: []kadm.ConsumerGroupMember{{ClientID: "b", ClientHost: "/10.0.0.2"}, {ClientID: "a", ClientHost: "/10.0.0.1"}}},
@@ -73,10 +75,14 @@ func TestKindOfAGroupIsToldOrAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if c.listed.GroupType+c.listed.State != "" {
-				c.listed.Group = "copy"
+			group := "copy"
+			if c.group != "" {
+				group = c.group
 			}
-			got, err := flinkstate.ReadGroup(t.Context(), listing{admin, c.listed, c.err, c.next}, "copy", "orders")
+			if c.listed.GroupType+c.listed.State != "" {
+				c.listed.Group = group
+			}
+			got, err := flinkstate.ReadGroup(t.Context(), listing{admin, c.listed, c.err, c.next}, group, "orders")
 			switch {
 			case c.want == nil && (err != nil || got.String() != c.text || got.Committed()[orders(0)].String() != "5"):
 				t.Errorf("got %v, error %v", got, err)
