@@ -114,9 +114,16 @@ func (s *store) fill(metadata string, wants []want) error {
 	}
 	var files []*wantedFile
 	for _, path := range slices.Sorted(maps.Keys(wanted)) {
-		if f := wanted[path]; f.optional() && !s.sinkFiles {
+		f := wanted[path]
+		err := f.disjoint()
+		switch {
+		case f.optional() && !s.sinkFiles:
 			f.miss(errNotOpened)
-		} else {
+		case f.optional() && err != nil:
+			f.miss(err)
+		case err != nil:
+			return err
+		default:
 			files = append(files, f)
 		}
 	}

@@ -76,6 +76,8 @@ func slurp(f file, buf []byte, most int64) (b []byte, err error) {
 		return nil, err
 	case info.IsDir():
 		return nil, errors.New("it is a folder")
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("it is no file, but of mode %v", info.Mode())
 	case info.Size() > most:
 		return nil, fmt.Errorf("%d bytes are more than the limit of %d (WithMaxFileSize)", info.Size(), most)
 	}
