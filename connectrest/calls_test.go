@@ -74,17 +74,27 @@ func publicCalls() map[string]publicCall {
 		"PatchConfig": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
 			return c.PatchConfig(ctx, name, connectrest.ConfigPatch{Set: connectrest.Config{"sasl.jaas.config": jaas}, Remove: []string{"x"}})
 		},
-		"Pause":  func(ctx context.Context, c *connectrest.Client, name string) (any, error) { return nil, c.Pause(ctx, name) },
-		"Stop":   func(ctx context.Context, c *connectrest.Client, name string) (any, error) { return nil, c.Stop(ctx, name) },
-		"Resume": func(ctx context.Context, c *connectrest.Client, name string) (any, error) { return nil, c.Resume(ctx, name) },
-		"Delete": func(ctx context.Context, c *connectrest.Client, name string) (any, error) { return nil, c.Delete(ctx, name) },
+		"Pause": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
+			return nil, c.Pause(ctx, name)
+		},
+		"Stop": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
+			return nil, c.Stop(ctx, name)
+		},
+		"Resume": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
+			return nil, c.Resume(ctx, name)
+		},
+		"Delete": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
+			return nil, c.Delete(ctx, name)
+		},
 		"Restart": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
 			return c.Restart(ctx, name, connectrest.RestartRequest{IncludeTasks: true})
 		},
 		"RestartTask": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
 			return nil, c.RestartTask(ctx, name, 0)
 		},
-		"Offsets": func(ctx context.Context, c *connectrest.Client, name string) (any, error) { return c.Offsets(ctx, name) },
+		"Offsets": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
+			return c.Offsets(ctx, name)
+		},
 		"AlterOffsets": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
 			return nil, c.AlterOffsets(ctx, name, one)
 		},

@@ -26,6 +26,7 @@ type Client struct {
 	jitter    func() float64
 	userAgent string
 	assumed   Version
+	maxAnswer int64
 
 	// Both hold secrets in closures: see restapi.NewScrubber.
 	authorize authorizer
@@ -58,6 +59,7 @@ func NewCluster(baseURLs []string, opts ...Option) (*Client, error) {
 		clock:          restapi.SystemClock{},
 		jitter:         rand.Float64,
 		userAgent:      "flinkmm2-connectrest",
+		maxAnswer:      maxAnswer,
 	}
 	refuse := func(err error) error { return fmt.Errorf("client of Kafka Connect at %s: %w", w, err) }
 	for _, o := range opts {
@@ -84,6 +86,7 @@ func NewCluster(baseURLs []string, opts ...Option) (*Client, error) {
 		jitter:    s.jitter,
 		userAgent: s.userAgent,
 		assumed:   s.assumed,
+		maxAnswer: s.maxAnswer,
 		authorize: s.authorize,
 		headers:   s.headers(),
 	}, nil

@@ -29,6 +29,7 @@ type settings struct {
 	jitter         func() float64
 	userAgent      string
 	assumed        Version
+	maxAnswer      int64
 }
 
 // RetryPolicy bounds how often a request is sent again, and how long a write

@@ -162,10 +162,10 @@ func (k *call) decode(resp *http.Response) error {
 	}
 	defer resp.Body.Close()
 	if k.out == nil {
-		_, err := io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer+1))
+		_, err := io.Copy(io.Discard, io.LimitReader(resp.Body, k.client.maxAnswer+1))
 		return err
 	}
-	if err := restapi.Decode(resp, maxAnswer, k.out, k.valid); err != nil {
+	if err := restapi.Decode(resp, k.client.maxAnswer, k.out, k.valid); err != nil {
 		return err
 	}
 	if k.clean != nil {

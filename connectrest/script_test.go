@@ -74,6 +74,7 @@ type script struct {
 
 	mu       sync.Mutex
 	replies  map[string][]reply
+	prefixes map[string]reply
 	requests []string // "METHOD /escaped/path"
 	bodies   []string
 }
@@ -93,12 +94,27 @@ func (s *script) on(request string, replies ...reply) *script {
 	return s
 }
 
+// any answers every request that begins with prefix and has no answer of its own.
+func (s *script) any(prefix string, r reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.prefixes == nil {
+		s.prefixes = make(map[string]reply)
+	}
+	s.prefixes[prefix] = r
+}
+
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	key := r.Method + " " + r.URL.EscapedPath()
 	s.mu.Lock()
 	s.requests, s.bodies = append(s.requests, key), append(s.bodies, string(body))
 	list := s.replies[key]
+	for prefix, r := range s.prefixes {
+		if len(list) == 0 && strings.HasPrefix(key, prefix) {
+			list = []reply{r}
+		}
+	}
 	if len(list) == 0 {
 		s.mu.Unlock()
 		s.t.Errorf("unexpected request %s", key)

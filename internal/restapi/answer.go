@@ -35,11 +35,13 @@ var ErrShape = errors.New("it is not as expected")
 // answer was not complete. The body is left open.
 func Decode(resp *http.Response, limit int64, out any, valid func() error) error {
 	body := &io.LimitedReader{R: resp.Body, N: limit + 1}
-	dec := json.NewDecoder(body)
+	var dec *json.Decoder
 	var err error
 	if s, ok := out.(Streamed); ok {
+		dec = json.NewDecoder(&squeeze{r: body})
 		err = s.DecodeFrom(dec)
 	} else {
+		dec = json.NewDecoder(body)
 		err = dec.Decode(out)
 	}
 	if err == nil {
