@@ -16,6 +16,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/internal/flinklab"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -53,10 +54,20 @@ func stoppedWithSavepoint(t *testing.T, w *world, version string, guarantee offs
 	producers := w.produceOnAndOn(ctx, 0, 2, 50*time.Millisecond, busy...)
 	defer producers.stop()
 
-	job := flinklab.Start(t, w.job(version, guarantee, orders, payments))
+	o := w.job(version, guarantee, orders, payments)
+	o.Name, o.Keep = "copy "+w.prefix, true
+	job := flinklab.Start(t, o)
+	m := w.askingFlink(t, job.REST(t), o.Name, orders, payments)
+	_, err := m.Create(ctx)
+	must(t, err)
 	// In transactions, what is visible comes from a checkpoint that is complete.
 	w.awaitEnds(t, kgo.ReadCommitted(), 100, busy...)
-	snap, err := flinkstate.ReadDir(job.StopWithSavepoint(t, w.dir))
+	snap, err := flinkstate.ReadDir(job.Savepoint(t, w.dir))
+	must(t, err)
+	_, err = m.MakePlan(ctx, flinkRequest(snap, guarantee, offsetmap.StoppedWithSavepoint))
+	expectBlockedBy(t, err, "flink/job-running ", "flink/stop-contradicted ")
+
+	snap, err = flinkstate.ReadDir(job.StopWithSavepoint(t, w.dir))
 	must(t, err)
 	c := positionsOf(t, snap)
 	for _, tp := range busy {
@@ -66,13 +77,15 @@ func stoppedWithSavepoint(t *testing.T, w *world, version string, guarantee offs
 	}
 	expectIDs(t, w, "what Flink copied", c, busy...)
 
-	m, err := w.migration([]string{orders, payments})
+	_, err = m.MakePlan(ctx, flinkRequest(snap, guarantee, offsetmap.Canceled))
+	expectBlockedBy(t, err, "flink/end-contradicted ", "flink/unclean-stop ")
+	plan, err := m.MakePlan(ctx, flinkRequest(snap, guarantee, offsetmap.StoppedWithSavepoint))
 	must(t, err)
-	_, err = m.Create(ctx)
-	must(t, err)
-	req := flinkRequest(snap, guarantee, offsetmap.StoppedWithSavepoint)
-	plan, err := m.MakePlan(ctx, req)
-	must(t, err)
+	if !slices.ContainsFunc(plan.Body.Findings, func(f offsetmap.Finding) bool {
+		return f.Check == "flink/job-evidence" && strings.Contains(f.Detail, "FINISHED") && strings.Contains(f.Detail, "stopped with savepoint")
+	}) {
+		t.Errorf("the plan does not say that Flink has shown the stop: %v", plan.Body.Findings)
+	}
 	plan, err = w.throughAFile(plan)
 	must(t, err)
 	must(t, w.applyTwiceAndVerify(ctx, m, plan, len(busy)))
@@ -184,6 +197,31 @@ func savepointAndCancel(t *testing.T, w *world, version string) {
 	expectIDs(t, w, "after the stop", copied, both...)
 	_, err = m.MakePlan(ctx, flinkRequest(snap, offsetmap.SinkExactlyOnce, offsetmap.StoppedWithSavepoint))
 	must(t, err)
+}
+
+// askingFlink is a migration that asks the cluster at url about the job.
+func (w *world) askingFlink(t *testing.T, url, job string, topics ...string) *flinkmm2.Migration {
+	t.Helper()
+	client, err := flinkrest.New(url)
+	must(t, err)
+	t.Cleanup(client.CloseIdleConnections)
+	asking := *w
+	asking.options = append(slices.Clone(w.options), flinkmm2.WithFlink(client, flinkrest.Job{Name: job}))
+	m, err := asking.migration(topics)
+	must(t, err)
+	return m
+}
+
+// expectBlockedBy holds that all of these block, each as a check and the beginning
+// of a scope; the job that runs may be the cause of others.
+func expectBlockedBy(t *testing.T, err error, want ...string) {
+	t.Helper()
+	got := blockers(err)
+	for _, w := range want {
+		if !slices.ContainsFunc(got, func(b string) bool { return strings.HasPrefix(b, w) }) {
+			t.Errorf("blocked by %q, want %q: %v", got, w, err)
+		}
+	}
 }
 
 // openScopes names the open transactions on the target as findings do, in their

@@ -30,7 +30,7 @@ func snapshot(positions ...offsetmap.Position) *flinkstate.Snapshot {
 	slices.SortFunc(positions, func(a, b offsetmap.Position) int { return a.Compare(b.TopicPartition) })
 	return &flinkstate.Snapshot{
 		Location: "savepoint-suite/_metadata", MetadataVersion: 4, CheckpointID: 7, Kind: flinkstate.KindStopWithSavepoint,
-		Files: []flinkstate.File{{Name: "_metadata", Size: 1, SHA256: strings.Repeat("0123456789abcdef", 4)}},
+		Files:     []flinkstate.File{{Name: "_metadata", Size: 1, SHA256: strings.Repeat("0123456789abcdef", 4)}},
 		Operators: []flinkstate.Operator{{ID: "30198ea1e33432d6307d761dd131f28a", Parallelism: 1, MaxParallelism: 128}},
 		Sources: []flinkstate.Source{{
 			OperatorID: "30198ea1e33432d6307d761dd131f28a", Kind: flinkstate.KafkaSource, Parallelism: 1,
