@@ -205,7 +205,8 @@ func (h *stateHandle) chunks(c *cursor, each elementFunc) {
 // chunks from the cursor on.
 func (h *stateHandle) sequence(c *cursor, each elementFunc) {
 	at := c.off
-	var b []byte
+	// Grown step by step it would take several times as much.
+	b := make([]byte, 0, snappySize(c.buf[at:]))
 	for c.err == nil && c.left() > 0 {
 		b = c.snappyChunk(b)
 	}

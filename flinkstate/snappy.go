@@ -81,3 +81,27 @@ func (c *cursor) snappyChunk(dst []byte) []byte {
 	}
 	return dst
 }
+
+// snappySize returns how many bytes the chunks in b hold, as they say themselves
+// and never more than they can. What is wrong with them is for snappyChunk to say.
+func snappySize(b []byte) int {
+	n := 0
+	for len(b) >= 4 {
+		kind, size := b[0], int(b[1])|int(b[2])<<8|int(b[3])<<16
+		if size > len(b)-4 {
+			break
+		}
+		body := b[4 : 4+size]
+		b = b[4+size:]
+		switch {
+		case len(body) < 4:
+		case kind == chunkUncompressed:
+			n += min(len(body)-4, snappyBlock)
+		case kind == chunkCompressed:
+			if decoded, err := snappy.DecodedLen(body[4:]); err == nil {
+				n += min(decoded, snappyBlock, snappyExpansion*len(body))
+			}
+		}
+	}
+	return n
+}
