@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
@@ -280,4 +281,75 @@ func TestAJobThatWasRestoredIsFound(t *testing.T) {
 		l.flinkSays(namesake(c.state, c.start))
 		l.want(l.judge(), c.want...)
 	}
+}
+
+// The same positions of two clusters are two migrations: the plan says which.
+func TestWhatThePositionsAreOfStandsInTheReport(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	state := l.state("flink-2.2-dynamic-p2/savepoint")
+	one, err := state.InCluster("cluster-a")
+	l.must(err)
+	source, err := one.Source("")
+	l.must(err)
+	q := l.question
+	q.Positions, q.Operators, q.CheckpointID, q.MetadataVersion = source.Partitions, one.Operators, one.CheckpointID, one.MetadataVersion
+	said := found(preflight.Judge(preflight.Facts{}, q), "flink/state-evidence")
+	if len(said) != 1 || said[0].Severity != offsetmap.Info {
+		t.Fatalf("findings %v", said)
+	}
+	l.says(said[0], "checkpoint 1, metadata version 6, written for a stop-with-savepoint; ", "the positions are of cluster cluster-a")
+}
+
+// States of real jobs: what keeps keyed state or reads another source is named,
+// each operator by its id; what a sink keeps in a file of its own is not known.
+func TestStateBeyondCopyingNamesTheOperator(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	for dir, want := range map[string][]string{
+		stoppedWith: nil,
+		"flink-1.20-checkpoint-hashmap/checkpoint/chk-1": {"block flink/state-beyond-copying b71731f1c0df9c3076c4a455334d0ad6"},
+		"flink-2.2-other-source/savepoint":               {"block flink/state-beyond-copying ca88eee0095684d687a1b6495617f957"},
+		"flink-2.2-savepoint-s3": {
+			"warn flink/state-beyond-copying 2e588ce1c86a9d46e2e85186773ce4fd", "warn flink/state-beyond-copying 5abb6f104479fbc38acf37f2d04fd907",
+		},
+	} {
+		if strings.HasSuffix(dir, "s3") {
+			l.question.Operators = l.mapped(dir).Operators
+		} else {
+			l.question.Operators = l.state(dir).Operators
+		}
+		r := l.judge()
+		l.want(r, want...)
+		if r.Err() == nil {
+			continue
+		}
+		for _, c := range []struct {
+			scope string
+			ok    bool
+		}{{"*", false}, {"", false}, {r.Findings[0].Scope, true}} {
+			l.question.Acceptances = []offsetmap.Acceptance{{Check: "flink/state-beyond-copying", Scope: c.scope, By: "ann", Reason: "of another pipeline"}}
+			if r := l.judge(); (r.Err() == nil) != c.ok {
+				t.Errorf("%s: accepted by %q: %v", dir, c.scope, r.Err())
+			}
+		}
+		l.question.Acceptances = nil
+	}
+	l.question.Operators = nil
+	l.want(l.judge(), "block flink/state-beyond-copying inventory-unknown")
+}
+
+// mapped reads a state whose files lie elsewhere than it says.
+func (l *lab) mapped(dir string) *flinkstate.Snapshot {
+	l.t.Helper()
+	var e struct {
+		Pointer string
+		PathMap map[string]string
+	}
+	text, err := os.ReadFile(savepoints + dir + "/expected.json")
+	l.must(err)
+	l.must(json.Unmarshal(text, &e))
+	snapshot, err := flinkstate.Read(os.DirFS(savepoints+dir), e.Pointer, flinkstate.WithPathMap(e.PathMap))
+	l.must(err)
+	return snapshot
 }
