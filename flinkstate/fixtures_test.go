@@ -28,8 +28,8 @@ func fixtures(t testing.TB) []expected {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(loaded) < 106 {
-		t.Fatalf("%d fixtures, want 106", len(loaded))
+	if len(loaded) < 111 {
+		t.Fatalf("%d fixtures, want 111", len(loaded))
 	}
 	var all []expected
 	for _, f := range loaded {
@@ -79,7 +79,7 @@ func next(t testing.TB, v int64) offsetmap.NextOffset {
 // withoutAny are the fixtures in which no position is stored.
 var withoutAny = []string{
 	"flink-1.16-legacy-stop-loses-positions", "flink-1.18-legacy-stop-loses-positions",
-	"flink-1.20-legacy-stop-loses-positions", "flink-1.20-no-discovery-yet",
+	"flink-1.19-hybrid-source", "flink-1.20-legacy-stop-loses-positions", "flink-1.20-no-discovery-yet",
 }
 
 // Each Kafka source of each fixture has exactly the positions that Flink's own

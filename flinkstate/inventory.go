@@ -31,6 +31,8 @@ func (op *operator) beyondCopying(src *Source) {
 		case s.Name == legacyOldState && op.beam != "":
 			note("%s: %d", s.Holds, s.Elements)
 		case s.Elements == 0 || s.Holds != "" || s.NotRead != "":
+		case s.Name == readerState && op.Skipped == skippedHybrid:
+			note("splits of a HybridSource: %d", s.Elements)
 		case s.Name == readerState:
 			note("splits of a source that is not Kafka's: %d", s.Elements)
 		default:

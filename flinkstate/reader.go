@@ -13,6 +13,7 @@ type sourceReader struct {
 	splits []split
 
 	dynamic int      // splits of a DynamicKafkaSource
+	hybrid  bool     // an element wraps a split of a KafkaSource
 	newer   *foreign // the first that may be a split of a newer connector
 	other   int      // elements of anything else
 	first   *foreign // the first of dynamic and other
@@ -83,6 +84,7 @@ func (r *sourceReader) foreign(f *foreign, b []byte) {
 		r.first = f
 	}
 	r.other++
+	r.hybrid = r.hybrid || hybridWrapsKafka(f.version, b)
 	if r.newer == nil && (isNewerSplit(f.version, b) || isNextDynamicSplit(f.version, b)) {
 		r.newer = f
 	}

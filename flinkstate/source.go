@@ -7,6 +7,7 @@ const (
 	skippedNoSource     = "has no splits of a source"
 	skippedFinished     = "has fully finished: nothing of it is stored, so it cannot be told whether it was a source"
 	skippedOther        = "holds another source's splits"
+	skippedHybrid       = "is a HybridSource that has come to Kafka, whose splits are not read"
 	skippedUnknownEnum  = "holds no split, and its enumerator is none that is known, so its kind cannot be told"
 	skippedUnidentified = "holds no split, and its enumerator names no partition, so its kind cannot be told"
 	skippedDynamic      = "is a DynamicKafkaSource whose readers and enumerator name no partition"
@@ -49,6 +50,9 @@ func (r *sourceReader) source(m *metadata) (*Source, []Warning, error) {
 		return nil, nil, r.newer.unsupported(op, fmt.Sprintf("split serializer version %d, though it starts as a split of Kafka does (version 0 of the KafkaSource and 1 of the DynamicKafkaSource are read)", r.newer.version))
 	case r.other > 0 && known:
 		return nil, nil, r.first.corrupt(op, fmt.Sprintf("not a split that is known, version %d, though the enumerator is that of a Kafka source", r.first.version))
+	case r.other > 0 && r.hybrid:
+		op.Skipped = skippedHybrid
+		return nil, []Warning{op.warn(SourceUnidentified, "the operator "+skippedHybrid)}, nil
 	case r.other > 0:
 		op.Skipped = skippedOther
 		return nil, nil, nil

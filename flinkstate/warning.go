@@ -43,7 +43,8 @@ const (
 	// that no reader holds are not known.
 	EnumeratorMissing WarningCode = "enumerator-missing"
 	// SourceUnidentified: an operator reads some source but holds no split and
-	// names no partition, so that its kind cannot be told.
+	// names no partition, so that its kind cannot be told; or it reads Kafka by a
+	// HybridSource, whose splits are not read.
 	SourceUnidentified WarningCode = "source-unidentified"
 	// SplitsBounded: splits have stopping offsets, where the job would have
 	// ended. Whatever goes on from C does not end there.
