@@ -27,6 +27,8 @@ type Client struct {
 	userAgent string
 	assumed   Version
 	maxAnswer int64
+	// askCapability is WithCapabilityQuestions.
+	askCapability bool
 
 	// Both hold secrets in closures: see restapi.NewScrubber.
 	authorize authorizer
@@ -87,6 +89,9 @@ func NewCluster(baseURLs []string, opts ...Option) (*Client, error) {
 		userAgent: s.userAgent,
 		assumed:   s.assumed,
 		maxAnswer: s.maxAnswer,
+
+		askCapability: s.askCapability,
+
 		authorize: s.authorize,
 		headers:   s.headers(),
 	}, nil

@@ -71,7 +71,7 @@ func (c *Client) Status(ctx context.Context, name string) (Status, error) {
 
 func (c *Client) status(ctx context.Context, name string, r request) (Status, error) {
 	var out Status
-	r.out, r.valid, r.clean = &out, func() error { return out.check(name) }, out.clean
+	r.out, r.valid, r.clean = &out, func() error { return out.check(name) }, cleanStatus(&out)
 	err := c.get(ctx, name, r, "status")
 	return out, err
 }

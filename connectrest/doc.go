@@ -1,5 +1,5 @@
-// Package connectrest is a typed client of the Kafka Connect REST API, for
-// workers of Kafka 3.7 and later and for any connector.
+// Package connectrest is a typed client of the Kafka Connect REST API, for any
+// connector and for workers of Kafka 3.5 and later, vendors' builds included.
 //
 //	client, err := connectrest.New("http://connect:8083")
 //	...
@@ -21,11 +21,31 @@
 // says or sends anything:
 //
 //   - what was asked for is there: the call succeeds;
-//   - it is not there: Create, Stop, Delete, AlterOffsets, ResetOffsets and
-//     ResetActiveTopics, which may be repeated, are sent once more and read back
+//   - it is not there: what may be repeated is sent once more and read back
 //     again; [Client.Resume] is never sent a second time;
 //   - it cannot be read, or is still not there: the error is an
 //     [ErrOutcomeUnknown], and the write may yet happen.
+//
+// [Client.Restart] and [Client.RestartTask] leave nothing to read back, so that a
+// lost answer is an [ErrOutcomeUnknown] at once.
+//
+// # Several workers
+//
+// [NewCluster] takes the URLs of several workers and leaves one that cannot be
+// reached, is not ready or cannot forward for the next. The rules above hold
+// across workers: no write goes to a second one before it was read back.
+// [Client.Probe] finds before it matters what is wrong among them.
+//
+// # Versions
+//
+// A call that an older worker would misread without a word ([Client.Create] with
+// an initial state, [Client.PatchConfig], [Client.AllPlugins], …) asks for the
+// version first and is an [*UnsupportedError] that names the version needed and the
+// one found, before anything is written. A call that such a worker refuses by
+// itself becomes the same error. Vendors' version strings are read for what they
+// say, see [ParseVersion]; one that says nothing is refused where the version
+// decides, unless [WithAssumedVersion] speaks for it. [Client.CreateThenStop] is the
+// way to a STOPPED connector before 3.7.
 //
 // # Errors
 //
@@ -34,11 +54,14 @@
 // and for a path that is not served yet, and 500 for nearly everything else.
 // Ask [errors.Is] for the meaning ([ErrNotFound], [ErrRebalance], …) and
 // [errors.As] with [*Error] for method, URL, status, text and attempts. The texts were
-// recorded from workers of 3.4 to 4.3.
+// recorded from workers of 3.4 to 4.3. What is returned beside an error is zero,
+// unless a call says otherwise.
 //
 // # Offsets
 //
-// [Offset] keeps partition and offset as raw JSON, exact for every connector.
+// [Offset] keeps partition and offset as raw JSON, exact for every connector: a
+// sink connector's consumer offsets, Debezium's and JDBC's positions (see the
+// examples of [Client.Offsets]).
 // A worker may answer a read with part of the offsets for some seconds after a
 // write, so one answer proves nothing: [Client.AwaitOffsets] and
 // [Client.AwaitStableOffsets] read until the answer is as expected, or twice
@@ -47,13 +70,13 @@
 //
 // # Secrets
 //
-// Credentials are taken from [WithBasicAuth] or the user-info of the base URL.
-// They are in no error, log line or printed value, also when a server echoes
-// them. [Config] redacts the values of keys that look secret when it is printed
-// or logged; its JSON is what the worker needs, and holds them.
+// Credentials are taken from the user-info of the base URL, [WithBasicAuth],
+// [WithBearerToken], [WithBearerTokenFile], [WithTokenSource],
+// [WithClientCertificate] or [WithHeader]. They are in no error, log line, panic or
+// printed value, also when a server echoes them. [Config] redacts the values of
+// keys that look secret when it is printed, logged or written as JSON.
 //
 // # What it does not do
 //
-// It does not choose between several workers, split large offset changes, or
-// serve workers before 3.7 a way around the missing initial state.
+// It does not split large offset changes into parts.
 package connectrest

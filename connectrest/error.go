@@ -133,8 +133,8 @@ type UnsupportedError struct {
 	Needed  Version
 	// Found is what the worker reports; not Known where that says nothing.
 	Found Version
-	// Err is the worker's refusal, nil when the version decided before anything
-	// was sent.
+	// Err is the worker's refusal, or why it could not be asked for the
+	// capability; nil when the version decided before anything was sent.
 	Err error
 }
 
@@ -142,7 +142,7 @@ type UnsupportedError struct {
 func (e *UnsupportedError) Error() string {
 	s := fmt.Sprintf("%v: %s needs Kafka %v or later, the worker reports %q", ErrUnsupported, e.Feature, e.Needed, e.Found.String())
 	if !e.Found.Known() {
-		s += ", which does not say its Kafka version (see WithAssumedVersion)"
+		s += ", which does not say its Kafka version (see WithAssumedVersion and WithCapabilityQuestions)"
 	}
 	if e.Err != nil {
 		s += ": " + e.Err.Error()

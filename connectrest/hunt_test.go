@@ -159,14 +159,14 @@ func serving(version string) http.HandlerFunc {
 			answer(200, map[string]any{"message": text})
 		case key == "GET admin/mm2", key == "PUT admin/mm2", key == "GET admin":
 			switch {
-			case r.Method == "PUT":
+			case r.Method == http.MethodPut:
 				answer(200, []string{"mm2"})
 			case len(parts) == 2:
 				answer(200, map[string]any{"root": map[string]any{"level": "INFO"}})
 			default:
 				answer(200, map[string]any{"level": "DEBUG", "last_modified": nil})
 			}
-		case r.Method == "DELETE":
+		case r.Method == http.MethodDelete:
 			delete(existing, name)
 			answer(204, nil)
 		default: // pause, stop, resume, restart of a task, reset of topics
@@ -195,7 +195,7 @@ func TestServedCallsShowNoSecretThatTheWorkerRepeats(t *testing.T) {
 			noSecret(t, name+" by "+how+": result", printed(got))
 			noSecret(t, name+" by "+how+": error", printed(err))
 			noSecret(t, name+" by "+how+": log", log.String())
-			noSecret(t, name+" by "+how+": client", printed(c)+fmt.Sprintf("%v %+v %#v", *c, *c, *c)) //nolint:govet // what a program may do
+			noSecret(t, name+" by "+how+": client", printed(c)+fmt.Sprintf("%v %+v %#v", *c, *c, *c))
 			srv.Close()
 		}
 	}

@@ -52,7 +52,7 @@ func (c *Client) ListConnectors(ctx context.Context, expand ...Expansion) (Conne
 		valid: func() error { return out.check(expand) },
 		clean: func(scrub func(string) string) {
 			for name, one := range out {
-				one.Status.clean(scrub)
+				cleanStatus(&one.Status)(scrub)
 				out[name] = one
 			}
 		},

@@ -30,6 +30,7 @@ type settings struct {
 	userAgent      string
 	assumed        Version
 	maxAnswer      int64
+	askCapability  bool
 }
 
 // RetryPolicy bounds how often a request is sent again, and how long a write

@@ -82,7 +82,7 @@ type AuthHeaderSetter interface{ SetAuthHeader(*http.Request) }
 //
 //	connectrest.New(url, connectrest.WithTokenSource(credentials.TokenSource(ctx)))
 //
-// A source that fails fails the request before it is sent. By default, none.
+// When it fails, the request fails before it is sent. By default, none.
 func WithTokenSource[T AuthHeaderSetter](src interface{ Token() (T, error) }) Option {
 	return func(s *settings) error {
 		if src == nil {

@@ -39,7 +39,7 @@ func (c *Client) Restart(ctx context.Context, name string, r RestartRequest) (St
 	}
 	var out Status
 	req.out, req.valid = &out, func() error { return out.check(name) }
-	req.clean = out.clean
+	req.clean = cleanStatus(&out)
 	req.query = url.Values{"includeTasks": {strconv.FormatBool(r.IncludeTasks)}, "onlyFailed": {strconv.FormatBool(r.OnlyFailed)}}
 	err := c.do(ctx, req)
 	return out, err

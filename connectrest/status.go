@@ -26,12 +26,14 @@ type Status struct {
 	Type string `json:"type"`
 }
 
-// clean takes the client's own credentials out of the traces. What a connector's
-// configuration holds may still be there: see [Config.Scrub].
-func (s *Status) clean(scrub func(string) string) {
-	s.Connector.Trace = scrub(s.Connector.Trace)
-	for i := range s.Tasks {
-		s.Tasks[i].Trace = scrub(s.Tasks[i].Trace)
+// cleanStatus takes the client's own credentials out of the traces. What a
+// connector's configuration holds may still be there: see [Config.Scrub].
+func cleanStatus(s *Status) func(scrub func(string) string) {
+	return func(scrub func(string) string) {
+		s.Connector.Trace = scrub(s.Connector.Trace)
+		for i := range s.Tasks {
+			s.Tasks[i].Trace = scrub(s.Tasks[i].Trace)
+		}
 	}
 }
 

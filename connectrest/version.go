@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 )
 
 // ErrVersion says that a string does not say which Kafka version it is.
@@ -30,13 +29,17 @@ func KafkaVersion(major, minor int) Version {
 
 var versionText = regexp.MustCompile(`^([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4})(?:[.\-+_].*)?|[.\-+_][^0-9\s].*)?$`)
 
+var confluentMark = regexp.MustCompile(`-(?:ccs|ce)(?:[.\-+_]|$)`)
+
 // ParseVersion reads what a worker reports: "3.9.2", and what vendors make of
 // it: "3.7.0.redhat-00007", "4.0.0-SNAPSHOT", "3.4.1.7.1.9.0-387". What
 // follows the first three numbers is kept in the text and decides nothing.
 //
 // Confluent Platform counts by itself and marks it: "7.6.1-ccs" and "7.6.1-ce"
 // are Kafka 3.6, whose patch is not told and counts as 0 (its interoperability
-// table: 5.x = 2.x, 6.x = 2.(x+6), 7.x = 3.x, 8.x = 4.x).
+// table: 5.x = 2.x, 6.x = 2.(x+6), 7.x = 3.x, 8.x = 4.x). The same numbers without
+// the mark are not read as a Kafka version: Apache Kafka has no major version
+// above 4, and 7.5 would count as newer than 3.7 where it is older.
 //
 // Any other string is an ErrVersion. The Version returned with that error is
 // unknown and keeps the text.
@@ -52,7 +55,7 @@ func ParseVersion(s string) (Version, error) {
 	if m[3] != "" {
 		v.patch, _ = strconv.Atoi(m[3])
 	}
-	if strings.HasSuffix(s, "-ccs") || strings.HasSuffix(s, "-ce") {
+	if confluentMark.MatchString(s) {
 		switch v.major {
 		case 5:
 			v.major = 2
@@ -64,6 +67,8 @@ func ParseVersion(s string) (Version, error) {
 			return Version{text: s}, fmt.Errorf("%w: %q is a Confluent Platform release that this package does not know", ErrVersion, s)
 		}
 		v.patch = 0
+	} else if v.major > 4 {
+		return Version{text: s}, fmt.Errorf("%w: %q: there is no Apache Kafka %d", ErrVersion, s, v.major)
 	}
 	v.known = true
 	return v, nil

@@ -104,10 +104,19 @@ func (c *Client) require(ctx context.Context, f feature) error {
 	if err != nil && !errors.Is(err, ErrVersion) {
 		return err
 	}
-	if !v.AtLeast(f.major, f.minor) {
-		return &UnsupportedError{Feature: f.name, Needed: KafkaVersion(f.major, f.minor), Found: v}
+	if v.AtLeast(f.major, f.minor) {
+		return nil
 	}
-	return nil
+	refusal := &UnsupportedError{Feature: f.name, Needed: KafkaVersion(f.major, f.minor), Found: v}
+	if v.Known() || !c.askCapability {
+		return refusal
+	}
+	has, err := c.capable(ctx, f)
+	if has {
+		return nil
+	}
+	refusal.Err = err
+	return refusal
 }
 
 func missing(is bool, what string) error {
