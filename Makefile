@@ -1,5 +1,7 @@
 # Every target works on all modules of the repository. Tools and jars go to $FLINKMM2_CACHE, else ~/.cache/flinkmm2.
 FUZZTIME ?= 30s
+FUZZPACKAGES ?=
+FUZZLIMIT ?= 131072
 TESTFLAGS ?=
 VERSIONS ?= 3.9.2,4.3.1
 FLINK ?= 1.20.5
@@ -7,7 +9,7 @@ SCENARIOS ?= all
 STATE ?= /flink
 OUT ?=
 
-.PHONY: help test race jvm versions fixtures test-list fuzz bench lint quickstart
+.PHONY: help test race jvm versions fixtures test-list fuzz fuzz-corpus bench lint quickstart
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -35,8 +37,11 @@ test-list: ## run all tests and write the names of those that passed to .ci/test
 	@go run ./scripts/gotest -packages plain -no-skips -update-list -- -timeout 20m
 	@FLINKMM2_REQUIRE=jvm,flink go run ./scripts/gotest -packages lab -no-skips -update-list -- -timeout 20m -p 1
 
-fuzz: ## every fuzz target for FUZZTIME (30s)
-	@scripts/fuzz.sh $(FUZZTIME)
+fuzz: ## every fuzz target for FUZZTIME (30s, or total=1h to share it), of FUZZPACKAGES alone where given
+	@nice -n 19 scripts/fuzz.sh $(FUZZTIME) $(FUZZPACKAGES)
+
+fuzz-corpus: ## keep in testdata/fuzz of FUZZPACKAGES what fuzzing found and what reaches more, up to FUZZLIMIT bytes each
+	@for package in $(FUZZPACKAGES); do nice -n 19 go run ./scripts/fuzzcorpus -limit $(FUZZLIMIT) ./$$package || exit; done
 
 bench: ## every benchmark, with allocations
 	@go test -run '^$$' -bench . -benchmem ./...
