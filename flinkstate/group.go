@@ -39,6 +39,9 @@ const (
 	// GroupAbsent: a group that positions were to be compared with does not exist,
 	// or has no committed offset of their topics.
 	GroupAbsent WarningCode = "group-absent"
+	// DifferenceUnexplained: what lies between C and what the group has committed
+	// could not be read.
+	DifferenceUnexplained WarningCode = "difference-unexplained"
 	// GroupJoined: members hold the group, or once did, so it is not that of a
 	// KafkaSource alone, which never joins its group.
 	GroupJoined WarningCode = "group-joined"

@@ -70,6 +70,9 @@ func (a *app) open() (*session, error) {
 	if m.flushTimeout > 0 {
 		options = append(options, flinkmm2.WithFlushTimeout(m.flushTimeout))
 	}
+	if m.groupWindow > 0 {
+		options = append(options, flinkmm2.WithGroupWindow(m.groupWindow))
+	}
 	if m.Flink.REST != "" {
 		flink, err := flinkrest.New(m.Flink.REST, flinkrest.WithLogger(slog.New(newPatience(a.errs, time.Now))))
 		if err != nil {

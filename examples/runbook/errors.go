@@ -106,6 +106,8 @@ func (a *app) hint(command string, err error) string {
 		return a.noMetadataHint(command)
 	case errors.Is(err, flinkstate.ErrNoPosition):
 		return a.noPositionHint()
+	case errors.Is(err, flinkstate.ErrNoGroup), errors.Is(err, flinkstate.ErrNoCommit):
+		return "kafka-consumer-groups.sh --bootstrap-server SOURCE --list shows the groups; if its offsets have expired: " + flinkstate.OffsetExpiry
 	case errors.Is(err, flinkmm2.ErrProofFailed):
 		return a.command("rollback")
 	case errors.Is(err, flinkmm2.ErrNoProgress):

@@ -9,9 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -25,25 +22,32 @@ type groupPositions struct {
 	From       offsetmap.Origin     `json:"from"`
 	Location   string               `json:"location"`
 	Sources    []groupSource        `json:"sources"`
+	Movement   movement             `json:"movement"`
 	Warnings   []flinkstate.Warning `json:"warnings"`
 }
 
 type groupSource struct {
-	Group      string               `json:"group"`
+	flinkstate.GroupDescription
 	Kind       string               `json:"kind"`
 	Partitions []offsetmap.Position `json:"partitions"`
 }
 
 // groupOffsets prints what a group has committed.
 func (a *app) groupOffsets(ctx context.Context, want wanted) error {
-	read, err := readGroup(ctx, want.bootstrap, want.group, want.topics)
+	client, err := openGroup(want)
+	if err != nil {
+		return err
+	}
+	defer client.client.Close()
+	read, stood, err := client.look(ctx, want.topics)
 	if err != nil {
 		return fmt.Errorf("offsets: %w", err)
 	}
 	p := groupPositions{
 		APIVersion: offsetmap.APIVersion, Kind: flinkmm2.PositionsKind, From: offsetmap.FromGroup,
 		Location: strings.Join(want.bootstrap, ","),
-		Sources:  []groupSource{{Group: want.group, Kind: "ConsumerGroup", Partitions: read.Positions}},
+		Sources:  []groupSource{{GroupDescription: read.GroupDescription, Kind: "ConsumerGroup", Partitions: read.Positions}},
+		Movement: movementOf(stood),
 		Warnings: read.Warnings,
 	}
 	document, err := json.MarshalIndent(p, "", "  ")
@@ -53,21 +57,16 @@ func (a *app) groupOffsets(ctx context.Context, want wanted) error {
 	document = append(document, '\n')
 	if err := a.print(document, func(w io.Writer) {
 		fmt.Fprintf(w, "group %s on %s, %d partitions\n", want.group, p.Location, len(read.Positions))
+		groupLines(w, read.GroupDescription, stood)
 		positionRows(w, read.Positions)
 		warningLines(w, p.Warnings)
 	}); err != nil {
 		return err
 	}
-	return a.keepPositions(document, want.into)
-}
-
-func readGroup(ctx context.Context, bootstrap []string, group string, topics []string) (*flinkstate.Group, error) {
-	client, err := kgo.NewClient(clientOptions(bootstrap)...)
-	if err != nil {
-		return nil, usagef("--bootstrap: %w", err)
+	if err := moving(want.group, stood); err != nil {
+		return err
 	}
-	defer client.Close()
-	return flinkstate.ReadGroup(ctx, kadm.NewClient(client), group, topics...)
+	return a.keepPositions(document, want.into)
 }
 
 // comparedPositions is the Positions document of a savepoint, and how a group
@@ -80,7 +79,10 @@ type comparedPositions struct {
 type groupComparison struct {
 	Group      string                `json:"group"`
 	Location   string                `json:"location"`
+	Type       flinkstate.GroupType  `json:"type,omitempty"` // none where the group is not there
+	State      string                `json:"state,omitempty"`
 	Partitions flinkstate.Comparison `json:"partitions"`
+	Movement   movement              `json:"movement"`
 	Warnings   []flinkstate.Warning  `json:"warnings"`
 }
 
@@ -101,26 +103,50 @@ func (a *app) comparedOffsets(ctx context.Context, want wanted) error {
 	if all := clustersOf(source); len(all) > 1 {
 		return usagef("offsets: source %s reads %d clusters (%s), and a group is of one: name it with --cluster, or with positions.cluster in the file", source.OperatorID, len(all), strings.Join(all, ", "))
 	}
+	client, err := openGroup(want)
+	if err != nil {
+		return err
+	}
+	defer client.client.Close()
 	p := comparedPositions{
 		Positions:  flinkmm2.Export(snapshot),
 		Comparison: groupComparison{Group: want.group, Location: strings.Join(want.bootstrap, ","), Warnings: []flinkstate.Warning{}},
 	}
 	p.Sources = []flinkstate.Source{source}
-	committed, err := readGroup(ctx, want.bootstrap, want.group, topicsOf(source))
+	warn := func(code flinkstate.WarningCode, format string, args ...any) {
+		p.Comparison.Warnings = append(p.Comparison.Warnings, flinkstate.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
+	}
+	read, stood, err := client.look(ctx, topicsOf(source))
 	switch {
 	case errors.Is(err, flinkstate.ErrNoGroup), errors.Is(err, flinkstate.ErrNoCommit):
-		committed = &flinkstate.Group{GroupDescription: flinkstate.GroupDescription{ID: want.group}}
-		p.Comparison.Warnings = append(p.Comparison.Warnings, flinkstate.Warning{Code: flinkstate.GroupAbsent, Text: err.Error()})
+		read = &flinkstate.Group{}
+		warn(flinkstate.GroupAbsent, "%v: the name is another, or %s", err, flinkstate.OffsetExpiry)
 	case err != nil:
 		return fmt.Errorf("offsets: %w", err)
 	}
-	p.Comparison.Partitions = flinkstate.Compare(source.Partitions, committed.Committed())
+	p.Comparison.Type, p.Comparison.State, p.Comparison.Movement = read.Type, read.State, movementOf(stood)
+	compared, err := flinkstate.Compare(source.Partitions, read.Committed()).Explain(ctx, client.client, want.isolation)
+	if err != nil {
+		warn(flinkstate.DifferenceUnexplained, "%v", err)
+	}
+	p.Comparison.Partitions = compared
+	if len(read.Positions) > 0 {
+		p.Comparison.Warnings = append(p.Comparison.Warnings, lacking(compared)...)
+	}
+	for _, w := range read.Warnings {
+		if w.Code == flinkstate.GroupJoined {
+			p.Comparison.Warnings = append(p.Comparison.Warnings, w)
+		}
+	}
 	document, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return err
 	}
 	document = append(document, '\n')
-	if err := a.print(document, func(w io.Writer) { comparedTable(w, p, snapshot, source) }); err != nil {
+	if err := a.print(document, func(w io.Writer) { comparedTable(w, p, snapshot, source, read.GroupDescription, stood) }); err != nil {
+		return err
+	}
+	if err := moving(want.group, stood); err != nil {
 		return err
 	}
 	return a.keepPositions(document, want.into)
@@ -148,9 +174,10 @@ func topicsOf(source flinkstate.Source) []string {
 	return topics
 }
 
-func comparedTable(w io.Writer, p comparedPositions, snapshot *flinkstate.Snapshot, source flinkstate.Source) {
+func comparedTable(w io.Writer, p comparedPositions, snapshot *flinkstate.Snapshot, source flinkstate.Source, group flinkstate.GroupDescription, stood flinkstate.Movement) {
 	positionsHead(w, p.Positions, snapshot)
 	fmt.Fprintf(w, "group %s on %s: %s\n", p.Comparison.Group, p.Comparison.Location, p.Comparison.Partitions)
+	groupLines(w, group, stood)
 	sourceHead(w, source)
 	named := map[offsetmap.TopicPartition]offsetmap.Position{}
 	for _, one := range source.Partitions {

@@ -112,3 +112,52 @@ type discard struct{ header http.Header }
 func (d discard) Header() http.Header         { return d.header }
 func (d discard) Write(b []byte) (int, error) { return len(b), nil }
 func (d discard) WriteHeader(int)             {}
+
+// movesCommand lets a job that runs commit an offset as soon as the program has
+// looked at its group.
+func movesCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 3, "moves GROUP TOPIC-PARTITION OFFSET")
+	s := stageOf(ts)
+	topic, p := partition(ts, args[1])
+	at := int64(number(ts, args[2]))
+	looked, done := make(chan struct{}, 1), make(chan error, 1)
+	watch := s.source.Fault(kfake.Fault{
+		Keys: []kmsg.Key{kmsg.OffsetFetch}, Group: args[0], Count: -1, Err: kerr.UnknownServerError,
+		When: func(kmsg.Request) bool {
+			select {
+			case looked <- struct{}{}:
+			default:
+			}
+			return false
+		},
+	})
+	ctx, cancel := within()
+	go func() {
+		select {
+		case <-looked:
+			done <- s.source.commit(ctx, args[0], topic, p, at)
+		case <-ctx.Done():
+			done <- ctx.Err()
+		}
+	}()
+	ts.Defer(func() {
+		defer cancel()
+		watch.Remove()
+		if err := <-done; err != nil {
+			ts.Logf("group %s was never looked at, or not moved: %v", args[0], err)
+		}
+	})
+}
+
+// transactedCommand writes records on the source in a transaction, which ends
+// with a marker.
+func transactedCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2, "transacted TOPIC-PARTITION COUNT")
+	topic, p := partition(ts, args[0])
+	ctx, cancel := within()
+	defer cancel()
+	client, err := stageOf(ts).source.open(ctx, "orders-writer", topic, p, number(ts, args[1]))
+	ts.Check(err)
+	defer client.Close()
+	ts.Check(client.EndTransaction(ctx, kgo.TryCommit))
+}

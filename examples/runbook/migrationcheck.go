@@ -150,6 +150,13 @@ func (m *migration) checkPositions(p *problems) {
 			p.add("positions.group", "%w", err)
 		}
 	}
+	if s.Window != "" {
+		var err error
+		if m.groupWindow, err = time.ParseDuration(string(s.Window)); err != nil || m.groupWindow <= 0 {
+			p.add("positions.groupWindow", "%q is not a duration such as 90s", s.Window)
+		}
+		p.require("positions.group", s.Group, "groupWindow is the time between two looks at it")
+	}
 	switch s.From {
 	case "savepoint":
 		p.require("positions.savepoint", s.Savepoint, "the folder of the savepoint")

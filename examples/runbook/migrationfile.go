@@ -60,6 +60,7 @@ type positionsSection struct {
 	Operator  string            `json:"operator"`
 	Cluster   string            `json:"cluster"`
 	Group     string            `json:"group"`
+	Window    durationText      `json:"groupWindow"`
 	PathMap   map[string]string `json:"pathMap"`
 }
 
@@ -74,6 +75,7 @@ type migration struct {
 	path         string // as the user wrote it, for messages
 	job          flinkrest.Job
 	flushTimeout time.Duration
+	groupWindow  time.Duration
 	config       connectrest.Config
 }
 

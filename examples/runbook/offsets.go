@@ -7,12 +7,14 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/internal/shown"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 type offsetsFlags struct {
@@ -23,6 +25,7 @@ type offsetsFlags struct {
 	group     string
 	bootstrap []string
 	topics    []string
+	window    time.Duration
 }
 
 func (a *app) offsetsCommand() *cobra.Command {
@@ -32,7 +35,13 @@ func (a *app) offsetsCommand() *cobra.Command {
 read, C, or the reason why there is none. It takes a savepoint or retained
 checkpoint (no cluster, no JVM and no migration file needed), the committed
 offsets of a consumer group, or both, compared: after a stop with savepoint a
-group is usually behind; ahead means that somebody has read on since.
+group is usually behind; ahead means that somebody has read on since, unless no
+more than markers of transactions lie between.
+
+The group of a KafkaSource is Empty while its job runs: what shows that it runs
+is an offset that moves. --window reads the group twice, that time apart, which is
+to be longer than the interval of the job's checkpoints, and refuses with 3 when
+one moved. After one look nothing is proven.
 
 With -f it reads what positions in the file name, and writes
 state.dir/positions.json. It never writes anywhere else, and decides nothing:
@@ -44,6 +53,7 @@ warnings say what a plan would block on.`,
   runbook offsets --savepoint s3://bucket/flink/savepoint-1b4098-816b420504c2
   runbook offsets --group copy-orders --bootstrap kafka-1:9092
   runbook offsets --savepoint ./savepoint-1b4098 --group copy-orders --bootstrap kafka-1:9092
+  runbook offsets --group copy-orders --bootstrap kafka-1:9092 --window 90s
   runbook -f migration.yaml offsets`
 	f := cmd.Flags()
 	f.StringVar(&o.savepoint, "savepoint", "", "where a savepoint or retained checkpoint lies: a folder, s3://, gs:// or webhdfs://")
@@ -53,17 +63,20 @@ warnings say what a plan would block on.`,
 	f.StringVar(&o.group, "group", "", "consumer group of the old job")
 	f.StringSliceVar(&o.bootstrap, "bootstrap", nil, "brokers of the group's cluster, HOST:PORT (with --group)")
 	f.StringSliceVar(&o.topics, "topic", nil, "topics of the group to show, by default those with a commit (with --group alone)")
+	f.DurationVar(&o.window, "window", 0, "look at the group twice, that time apart, such as 90s (with --group)")
 	return cmd
 }
 
 func (o offsetsFlags) check(file string) error {
 	switch {
-	case file != "" && (o.savepoint != "" || o.group != "" || len(o.bootstrap) > 0 || len(o.pathMap) > 0 || len(o.topics) > 0 || o.operator != "" || o.cluster != ""):
+	case file != "" && (o.savepoint != "" || o.group != "" || len(o.bootstrap) > 0 || len(o.pathMap) > 0 || len(o.topics) > 0 || o.operator != "" || o.cluster != "" || o.window != 0):
 		return usagef("-f says which positions to read: leave the flags of offsets out, or -f")
 	case file == "" && o.savepoint == "" && o.group == "":
 		return usagef("nothing to read: give --savepoint DIR, --group NAME with --bootstrap HOST:PORT, or -f FILE")
-	case o.group == "" && (len(o.bootstrap) > 0 || len(o.topics) > 0):
-		return usagef("--bootstrap and --topic go with --group")
+	case o.group == "" && (len(o.bootstrap) > 0 || len(o.topics) > 0 || o.window != 0):
+		return usagef("--bootstrap, --topic and --window go with --group")
+	case o.window < 0:
+		return usagef("--window %s is negative", o.window)
 	case o.group != "" && len(o.bootstrap) == 0:
 		return usagef("--group needs --bootstrap HOST:PORT")
 	case file == "" && o.savepoint == "" && (o.operator != "" || o.cluster != "" || len(o.pathMap) > 0):
@@ -83,7 +96,9 @@ type wanted struct {
 	group     string // empty: only the savepoint
 	bootstrap []string
 	topics    []string
-	into      string // the file that is written; none when empty
+	window    time.Duration       // between two looks at the group; 0 looks once
+	isolation offsetmap.Isolation // of the old job
+	into      string              // the file that is written; none when empty
 }
 
 func (a *app) offsets(ctx context.Context, o offsetsFlags) error {
@@ -116,7 +131,7 @@ func (a *app) wanted(o offsetsFlags) (wanted, error) {
 				return wanted{}, &usageError{err: errors.Join(p...)}
 			}
 		}
-		return wanted{savepoint: o.savepoint, operator: o.operator, cluster: o.cluster, pathMap: mapped, group: o.group, bootstrap: o.bootstrap, topics: o.topics}, nil
+		return wanted{savepoint: o.savepoint, operator: o.operator, cluster: o.cluster, pathMap: mapped, group: o.group, bootstrap: o.bootstrap, topics: o.topics, window: o.window, isolation: offsetmap.ReadUncommitted}, nil
 	}
 	m, err := readMigration(a.file)
 	if err != nil {
@@ -129,6 +144,10 @@ func (a *app) wanted(o offsetsFlags) (wanted, error) {
 	w := wanted{
 		savepoint: m.Positions.Savepoint, operator: m.Positions.Operator, cluster: m.Positions.Cluster, pathMap: m.Positions.PathMap,
 		group: m.Positions.Group, bootstrap: m.Source.Bootstrap, topics: m.Topics, into: filepath.Join(dir, positionsFile),
+	}
+	w.window, w.isolation = m.groupWindow, offsetmap.ReadUncommitted // which sees no less than the other
+	if attested := m.Attest.Isolation; attested != nil {
+		w.isolation = attested.Value
 	}
 	if m.Positions.From == "group" {
 		w.savepoint = ""

@@ -44,6 +44,8 @@ func TestMain(m *testing.M) {
 //	fault drop|fail TOPIC-N OFFSET  what the worker does when it comes to that record
 //	config NAME KEY VALUE        sets a key of the connector's config, past the program
 //	commit GROUP TOPIC-N OFFSET  a consumer group's offset, on the source
+//	moves GROUP TOPIC-N OFFSET   the same, once the program has looked at the group
+//	transacted TOPIC-N COUNT     so many more on the source, in a transaction that ends
 //	opened TOPIC-N COUNT         so many more on the target, in a transaction that stays open
 //	holds GROUP TOPIC OFFSET...  what it has committed, from partition 0 on; - where nothing
 //	join GROUP TOPIC             a consumer joins it, and stays
@@ -82,7 +84,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"stage": startStage, "topic": topicCommand, "copied": copiedCommand, "produce": produceCommand, "expire": expireCommand,
-			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "bucket": bucketCommand, "flink": flinkCommand, "fill": fillCommand, "edit": editCommand, "stored": storedCommand, "respell": respellCommand,
+			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "moves": movesCommand, "transacted": transactedCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "bucket": bucketCommand, "flink": flinkCommand, "fill": fillCommand, "edit": editCommand, "stored": storedCommand, "respell": respellCommand,
 			"runbook": runbookCommand, "status": statusCommand, "writes": writesCommand,
 		},
 	})

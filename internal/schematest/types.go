@@ -33,6 +33,7 @@ var written = map[reflect.Type]reflect.Type{
 		Committed offsetmap.NextOffset `json:"committed,omitzero"`
 		Relation  flinkstate.Relation  `json:"relation"`
 		By        int64                `json:"by,omitzero"`
+		Between   flinkstate.Between   `json:"between,omitempty"`
 	}](),
 }
 
