@@ -79,6 +79,14 @@ final class CoordinatorState {
         if (assigned == null) {
             assigned = call(st, "assignedSplits");
         }
+        Object byReader = call(st, "getCurrentAssignment"); // the first releases of 1.12
+        if (byReader != null) {
+            List<Object> all = new ArrayList<>();
+            for (Object splits : ((Map<?, ?>) byReader).values()) {
+                all.addAll((Collection<?>) splits);
+            }
+            assigned = all;
+        }
         kinds.put("assigned", assigned == null ? Collections.emptyList() : (Collection<?>) assigned);
         Object un = call(st, "unassignedInitialPartitions");
         if (un == null) {

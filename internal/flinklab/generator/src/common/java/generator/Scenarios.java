@@ -194,7 +194,7 @@ final class Scenarios {
                 .source("legacy").topics("orders", 6).sink("alo").records(120, 60).rescale(3);
         add("legacy-topic-names", "FlinkKafkaConsumer, topic names of 1 to 249 characters: Kryo writes them in three ways")
                 .source("legacy").parallelism(2).topics(topicNames()).records(10, 30);
-        Scenario kryo = add("legacy-kryo-types", "FlinkKafkaConsumer in a job that registers 100 types with Kryo, which numbers its classes in order: an id of two bytes")
+        Scenario kryo = add("legacy-kryo-types", "FlinkKafkaConsumer in a job that registers 100 types with Kryo: the id of its own class comes before theirs")
                 .source("legacy").topics("orders", 3).empty(2);
         kryo.kryoTypes = 100;
         add("legacy-compressed", "FlinkKafkaConsumer, snapshot compression on, every handle a file")
