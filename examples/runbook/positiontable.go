@@ -130,6 +130,12 @@ func appendOffset(b []byte, c offsetmap.NextOffset) []byte {
 // whyNot says why a position has no C, and is empty when it has.
 func whyNot(r *offsetmap.Position) string {
 	switch {
+	case r.Unread == offsetmap.Committed:
+		return "not read yet, starts at what the group has committed"
+	case r.Unread == offsetmap.Unset:
+		return "not read yet, and where it starts is not stored"
+	case r.Unread == offsetmap.Unknown:
+		return "unknown: a negative number that Flink never writes"
 	case r.Unread != "":
 		return "not read yet, starts at " + string(r.Unread)
 	case r.State != "" && !r.Start.IsNone():
