@@ -44,11 +44,14 @@
 //   - Only _metadata and the files that hold positions (and with [WithSinkFiles]
 //     those of sinks) are opened, each once, inside the folder of _metadata or a
 //     target of [WithPathMap]. Files of keyed state, however large, are not
-//     touched.
+//     touched, and what is no regular file is not waited for.
 //   - Input may be hostile. Counts and lengths are held against what is left of
 //     the file, so memory stays within a multiple of the bytes read: twice for
 //     a real savepoint of many partitions, some 40 times for a file that was
-//     made to take most. Java serialization is never run.
+//     made to take most. No byte of a file is the state of two subtasks. Java
+//     serialization is never run.
+//   - Names in errors are quoted where they would act on a terminal or break a
+//     line: the state, the folder and the caller may name anything.
 //
 // The layout of the bytes is that of Flink's MetadataV2Serializer to
 // MetadataV6Serializer, DefaultOperatorStateBackendSnapshotStrategy,

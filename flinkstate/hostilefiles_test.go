@@ -1,9 +1,12 @@
 package flinkstate_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,6 +153,79 @@ func TestWhatIsNoMetadataFileIsRefused(t *testing.T) {
 		if snap, err := flinkstate.Read(fsys, "sp"); snap != nil || err == nil || !strings.Contains(err.Error(), "sp/_metadata") || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
+	}
+}
+
+// sizedFS has one file, of which it says another size than it has, and which fails
+// when all of it was read, unless fail is nil.
+type sizedFS struct {
+	content []byte
+	says    int64
+	fail    error
+}
+
+type sizedFile struct {
+	fs.File
+	of   sizedFS
+	rest *bytes.Reader
+}
+
+func (s sizedFS) Open(name string) (fs.File, error) {
+	if name != "sp/_metadata" {
+		return nil, fs.ErrNotExist
+	}
+	f, err := fstest.MapFS{name: {Data: s.content}}.Open(name)
+	return sizedFile{f, s, bytes.NewReader(s.content)}, err
+}
+
+func (f sizedFile) Stat() (fs.FileInfo, error) {
+	info, err := f.File.Stat()
+	return sizedInfo{info, f.of.says}, err
+}
+
+func (f sizedFile) Read(p []byte) (int, error) {
+	n, err := f.rest.Read(p)
+	if err != nil && f.of.fail != nil {
+		err = f.of.fail
+	}
+	return n, err
+}
+
+type sizedInfo struct {
+	fs.FileInfo
+	size int64
+}
+
+func (i sizedInfo) Size() int64 { return i.size }
+
+// A store's word for a size is no reason to take that much memory.
+func TestSizesThatAreNotTrueTakeNoMemory(t *testing.T) {
+	content := oneSource(t, assigned("orders", 0), reader(split("orders", 0, 5, noStop))).bytes()
+	for _, says := range []int64{-1, math.MinInt64, 0, 1, int64(len(content)) - 1, int64(len(content)) + 1, 1 << 30, math.MaxInt64} {
+		before := allocated()
+		_, err := flinkstate.Read(sizedFS{content, says, nil}, "sp")
+		if err == nil || !strings.Contains(err.Error(), "its size is") && !strings.Contains(err.Error(), "more than the limit") {
+			t.Errorf("a size of %d: got %v", says, err)
+		}
+		if n := allocated() - before; n > 64<<20 {
+			t.Errorf("a size of %d, and %d bytes: took %d bytes of memory", says, len(content), n)
+		}
+	}
+	// Files above the first guess are read whole.
+	large := oneSource(t, assigned("orders", 0), reader(split("orders", 0, 5, noStop)))
+	large.operators = append(large.operators, jobOp{id: otherID, parallelism: 1, subtasks: []jobSubtask{{managed: handle(inline(make([]byte, 40<<20)), listState{"x", 0, nil})}}})
+	snap, err := flinkstate.Read(large.fsys(nil), "sp")
+	if err != nil || snap.Files[0].Size < 40<<20 {
+		t.Errorf("of 40 MiB: %v", err)
+	}
+}
+
+// What ends a read is what the error says, not a size that was not reached.
+func TestErrorsOfAReadAreKept(t *testing.T) {
+	content := oneSource(t, assigned("orders", 0), reader(split("orders", 0, 5, noStop))).bytes()
+	_, err := flinkstate.Read(sizedFS{content[:40], int64(len(content)), context.Canceled}, "sp")
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want what ended the read", err)
 	}
 }
 

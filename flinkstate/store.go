@@ -78,22 +78,53 @@ func slurp(f file, buf []byte, most int64) (b []byte, err error) {
 		return nil, errors.New("it is a folder")
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("it is no file, but of mode %v", info.Mode())
+	case info.Size() < 0:
+		return nil, fmt.Errorf("its size is %d", info.Size())
 	case info.Size() > most:
 		return nil, fmt.Errorf("%d bytes are more than the limit of %d (WithMaxFileSize)", info.Size(), most)
 	}
 	n := int(info.Size())
-	if b = buf; cap(b) < n+1 {
-		b = make([]byte, n+1)
-	}
 	// One byte more than there should be, to see that there is none.
-	read, err := io.ReadFull(in, b[:n+1])
-	if err == nil || read < n {
-		return nil, fmt.Errorf("its size is %d, but %d or more bytes could be read", n, read)
-	}
-	if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+	switch b, err = readUpTo(in, n+1, buf); {
+	case err != nil:
 		return nil, err
+	case len(b) > n:
+		return nil, fmt.Errorf("its size is %d, but more bytes could be read", n)
+	case len(b) < n:
+		return nil, fmt.Errorf("its size is %d, but %d bytes could be read", n, len(b))
 	}
-	return b[:n], nil
+	return b, nil
+}
+
+// Memory for firstRead bytes is taken on a file's word for its size, and for growth
+// times as many as could be read so far.
+const (
+	firstRead = 16 << 20
+	growth    = 8
+)
+
+// readUpTo reads until the end of a file, but no more than most bytes.
+func readUpTo(in io.Reader, most int, buf []byte) ([]byte, error) {
+	b := buf[:min(cap(buf), most)]
+	if len(b) < most {
+		b = make([]byte, min(most, firstRead))
+	}
+	read := 0
+	for {
+		n, err := io.ReadFull(in, b[read:])
+		read += n
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return b[:read], nil
+		case err != nil:
+			return nil, err
+		case read == most:
+			return b, nil
+		}
+		more := make([]byte, min(most, growth*len(b)))
+		copy(more, b)
+		b = more
+	}
 }
 
 // missing describes a file that is not there.
