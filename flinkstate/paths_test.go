@@ -69,6 +69,19 @@ func TestReadDirRefusesOtherSchemes(t *testing.T) {
 	}
 }
 
+// Plans and positions name the savepoint in JSON, which holds no other bytes.
+func TestPathsThatJSONCannotHoldAreRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sp\xff")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(fixtureDir, "flink-1.20-stop-p2", "savepoint"))); err != nil {
+		t.Skipf("no such names here: %v", err)
+	}
+	for _, form := range []string{dir, "file:" + strings.ReplaceAll(dir, "\xff", "%FF")} {
+		if _, err := flinkstate.ReadDir(form); err == nil || !strings.Contains(err.Error(), `sp\xff" is not UTF-8`) {
+			t.Errorf("%q: got %v", form, err)
+		}
+	}
+}
+
 func TestReadTakesTheFolderOrTheFile(t *testing.T) {
 	j := oneSource(t, assigned("orders", 0), reader(split("orders", 0, 5, noStop)))
 	fsys := j.fsys(nil)

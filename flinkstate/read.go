@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/flinkmm2/flinkmm2/internal/localfs"
 )
@@ -141,6 +142,9 @@ func ReadDir(dir string, opts ...Option) (snap *Snapshot, err error) {
 	}
 	if dir, err = localPath(dir); err != nil {
 		return nil, err
+	}
+	if !utf8.ValidString(dir) {
+		return nil, fmt.Errorf("the path %q is not UTF-8: no plan could name it (make a copy, or a link, of another name)", dir)
 	}
 	name := metadataName
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() || filepath.Base(dir) == metadataName {
