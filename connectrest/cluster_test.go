@@ -85,8 +85,15 @@ func TestRefusalIsNotTakenToTheNextWorker(t *testing.T) {
 }
 
 func TestErrorNamesTheWorkerThatWasAskedLast(t *testing.T) {
-	one, two := newScript(t).on("GET /connectors", status(502, "")), newScript(t).on("GET /connectors", refuse(400, "no"))
+	var host string
+	one, two := newScript(t).on("GET /connectors", status(502, "")), newScript(t).on("GET /connectors", func(w http.ResponseWriter, r *http.Request) {
+		host = r.Host
+		refuse(400, "no")(w, r)
+	})
 	_, err := cluster(t, newClock(), one.URL, two.URL).Connectors(t.Context())
+	if "http://"+host != two.URL {
+		t.Errorf("the second was asked as %s", host)
+	}
 	e, ok := errors.AsType[*connectrest.Error](err)
 	if !ok || e.URL != two.URL+"/connectors" || e.Attempts != 2 {
 		t.Errorf("got %v", err)

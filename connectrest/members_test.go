@@ -58,3 +58,21 @@ func parsedKeys(s string) ([]string, bool) {
 	}
 	return keys, true
 }
+
+// Requests that fail at the same time leave the same worker, and not the next.
+func TestWorkerIsLeftOnceByAllWhomItFailed(t *testing.T) {
+	w := &workers{list: make([]worker, 3)}
+	at, first := w.current()
+	w.leave(at)
+	w.leave(at)
+	if _, next := w.current(); next != &w.list[1] || first != &w.list[0] {
+		t.Error("the worker after the next is asked")
+	}
+	for range 2 {
+		at, _ := w.current()
+		w.leave(at)
+	}
+	if _, next := w.current(); next != &w.list[0] {
+		t.Error("after the last comes not the first")
+	}
+}

@@ -102,6 +102,9 @@ func TestProbeFindsWhatDiffersAmongWorkers(t *testing.T) {
 			if len(report.Workers) != 2 || report.Workers[0].URL != one.URL || report.Workers[1].URL != two.URL {
 				t.Errorf("workers: %+v", report.Workers)
 			}
+			if n := two.sent("GET /"); n != 1 {
+				t.Errorf("a read that does not change was sent %d times", n)
+			}
 			for _, r := range append(one.all(), two.all()...) {
 				if !strings.HasPrefix(r, "GET ") {
 					t.Errorf("sent %s", r)
