@@ -124,6 +124,12 @@ func testPutCreates(t *testing.T, s *stage) {
 	if want := []string{orders + "-0," + orders + "-2", orders + "-1"}; !slices.Equal(assigned, want) {
 		t.Errorf("partitions of the tasks = %q, want round robin %q", assigned, want)
 	}
+	if !s.atLeast("4.0.0") {
+		configs := decode[map[string]conf](t, s.must(t, http.StatusOK, "GET", "/connectors/"+name+"/tasks-config", nil))
+		if len(configs) != 2 || configs[name+"-1"]["task.assigned.partitions"] != orders+"-1" {
+			t.Errorf("tasks-config = %v", configs)
+		}
+	}
 	info := decode[struct {
 		Tasks []struct {
 			Connector string
@@ -198,6 +204,11 @@ func testRestart(t *testing.T, s *stage) {
 		}
 		s.awaitStates(t, name, state.name)
 		s.check(t, name, row{method: "POST", path: "/connectors/NAME/restart", status: 204})
+		s.check(t, name, row{method: "POST", path: "/connectors/NAME/restart?includeTasks=maybe", status: 204})
+		s.check(t, name, row{method: "POST", path: "/connectors/NAME/tasks/0/restart", status: 404, message: "Unknown task: NAME-0"})
+		if st := decode[status](t, s.must(t, http.StatusAccepted, "POST", "/connectors/"+name+"/restart?onlyFailed=true", nil)); st.states() != state.name {
+			t.Errorf("restart of what failed in %s: %+v", state.name, st)
+		}
 		r := s.must(t, http.StatusAccepted, "POST", "/connectors/"+name+"/restart?includeTasks=true", nil)
 		if st := decode[status](t, r); st.Connector.State != "RESTARTING" || !strings.Contains(r.body, `"tasks":[]`) {
 			t.Errorf("restart with tasks in %s: %s", state.name, r)

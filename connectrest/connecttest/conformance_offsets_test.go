@@ -148,6 +148,12 @@ func testAcceptedOffsets(t *testing.T, s *stage) {
 	}
 	s.check(t, name, row{name: "reset with a body", method: "DELETE", path: "/connectors/NAME/offsets", body: `{"offsets":[]}`, status: 200})
 
+	// JSON has no infinity, so one is kept as text.
+	s.check(t, name, row{method: "PATCH", path: "/connectors/NAME/offsets", status: 200, body: patched(orders0, `{"offset":3,"most":1e400,"least":-1e400}`)})
+	s.awaitOffsets(t, name, map[string]string{"source/orders/0": `{"most":"Infinity","offset":3,"least":"-Infinity"}`})
+	s.must(t, http.StatusOK, "DELETE", "/connectors/"+name+"/offsets", nil)
+	s.awaitOffsets(t, name, map[string]string{})
+
 	// A further key makes another partition; a further key of the offset is kept.
 	// Keys are in the order of a Java HashMap, doubles as Java writes them.
 	s.check(t, name, row{

@@ -95,6 +95,35 @@ func (c *cells) write(t *testing.T, file string) {
 	}
 }
 
+// A cell that no run has filled, of a real worker or of connecttest, is no table.
+func TestTableWithAnEmptyCellIsRefused(t *testing.T) {
+	versions := []string{"3.9.2", "4.3.1"}
+	filled := func(leave func(c *cells)) *cells {
+		c := newCells(versions)
+		for _, k := range conformanceCases() {
+			for _, v := range versions {
+				c.real(v, k.name, "pass")
+				c.simulated(v, k.name, "pass")
+			}
+		}
+		leave(c)
+		return c
+	}
+	empty := cellKey{conformanceCases()[3].name, "4.3.1"}
+	for name, leave := range map[string]func(*cells){
+		"no real worker": func(c *cells) { delete(c.of, empty) },
+		"no connecttest": func(c *cells) { delete(c.ofTwins, empty) },
+	} {
+		if _, err := filled(leave).table(); err == nil || !strings.Contains(err.Error(), "4.3.1, "+empty.name+": no run has filled the cell") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	table, err := filled(func(*cells) {}).table()
+	if err != nil || strings.Count(table, "\n") != len(conformanceCases())+2 {
+		t.Errorf("a full table: %v\n%s", err, table)
+	}
+}
+
 // The page is of this suite: all its cases in their order, all versions that
 // matter, no cell empty.
 func TestConformancePageIsOfThisSuite(t *testing.T) {

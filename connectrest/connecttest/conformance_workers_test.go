@@ -81,6 +81,11 @@ func testJoin(t *testing.T, s *stage) {
 		t.Error(o)
 	}
 	for _, w := range []*stage{s, second} {
+		// A worker that has just started may not have read the status topic yet.
+		await(t, "a status of "+name+" at "+w.url, func() (any, bool) {
+			r := w.call(t, "GET", "/connectors/"+name+"/status", nil)
+			return r, r.status == http.StatusOK
+		})
 		w.awaitStates(t, name, "STOPPED")
 		if s.atLeast("3.6.0") {
 			w.awaitOffsets(t, name, map[string]string{"source/orders/0": fmt.Sprintf(`{"offset":%d}`, last)})

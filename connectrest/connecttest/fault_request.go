@@ -78,19 +78,19 @@ type RequestTimeout struct {
 	// the answer up. By default nothing is done.
 	AfterWork bool
 
-	// WorkAfter, if positive, does what was asked that long after the answer, as
-	// the worker's thread does that was stuck in the target cluster when the answer
-	// was given up: a read in between still shows the old state.
+	// WorkAfter, if positive, does what was asked that long after the answer
+	// instead, as the worker's thread does that was stuck in the target cluster when
+	// the answer was given up: a read in between still shows the old state.
 	WorkAfter time.Duration
 }
 
 // PartialWrite writes the first entries of a PATCH of offsets only and answers 500
 // "Failed to modify offsets", as a worker does one of whose records the target
 // cluster refuses: without exactly-once the entries are records of their own, and
-// nothing takes back those that were written.
+// nothing takes back those that were written. Other requests pass unharmed.
 type PartialWrite struct {
 	Requests
-	Entries int // how many are written
+	Entries int // how many are written, the first ones; at least 0
 }
 
 // NotStopped answers 400 to a change of offsets, as a worker does while the
@@ -202,7 +202,7 @@ func (w *Worker) serveFault(f requestFault, rw http.ResponseWriter, r *request) 
 		afterWork = f.AfterWork
 	case RequestTimeout:
 		fixed = requestTimedOut(r).answer()
-		afterWork = f.AfterWork
+		afterWork = f.AfterWork && f.WorkAfter <= 0
 		if f.WorkAfter > 0 {
 			w.workLater(r, f.WorkAfter)
 		}

@@ -53,23 +53,30 @@ func (l *logLevels) all(classes bool) map[string]loggerLevel {
 }
 
 // change sets the level of a namespace and of the loggers below it and returns
-// them; with onlyChanged, those whose level was another.
-func (l *logLevels) change(namespace, level string, onlyChanged bool) []string {
+// their names. Before 4.0 below is whatever begins so, with a dot after it or not,
+// and loggers that had the level are named too.
+func (l *logLevels) change(v version, namespace, level string) []string {
+	below := namespace
+	if v.knowsLoggerNames() {
+		below += "."
+	}
 	affected := []string{namespace}
 	for name := range l.all(true) {
-		if name != namespace && (namespace == rootLogger || strings.HasPrefix(name, namespace+".")) {
+		if name != namespace && (namespace == rootLogger || strings.HasPrefix(name, below)) {
 			affected = append(affected, name)
 		}
 	}
 	slices.Sort(affected)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if onlyChanged {
+	if v.knowsLoggerNames() {
 		affected = slices.DeleteFunc(affected, func(name string) bool { return l.set[name].Level == level })
 	}
 	now := time.Now().UnixMilli()
 	for _, name := range affected {
-		l.set[name] = loggerLevel{level, &now}
+		if l.set[name].Level != level {
+			l.set[name] = loggerLevel{level, &now}
+		}
 	}
 	return affected
 }
@@ -92,14 +99,14 @@ func (w *Worker) shownLevel(l loggerLevel) any {
 
 func (w *Worker) listLoggers(r *request) (answer, *restError) {
 	shown := make(map[string]any)
-	for name, l := range w.levelsOf(r).all(w.opts.version.listsClassLoggers()) {
+	for name, l := range w.levelsOf(r).all(w.opts.version.knowsLoggerNames()) {
 		shown[name] = w.shownLevel(l)
 	}
 	return jsonAnswer(http.StatusOK, shown), nil
 }
 
 func (w *Worker) getLogger(r *request) (answer, *restError) {
-	name := r.segments[2]
+	name := loggerName(r)
 	l, ok := w.levelsOf(r).all(true)[name]
 	if !ok {
 		return answer{}, notFound("Logger %s not found.", name)
@@ -107,14 +114,22 @@ func (w *Worker) getLogger(r *request) (answer, *restError) {
 	return jsonAnswer(http.StatusOK, w.shownLevel(l)), nil
 }
 
+// loggerName is the logger in the path. That of the root is not case sensitive.
+func loggerName(r *request) string {
+	if strings.EqualFold(r.segments[2], rootLogger) {
+		return rootLogger
+	}
+	return r.segments[2]
+}
+
 // setLogger takes any scope but cluster for the worker's own, and before 3.7
 // every scope (KIP-976).
 func (w *Worker) setLogger(r *request) (answer, *restError) {
-	v, err := w.opts.version.readJSON(r.body)
+	read, err := w.opts.version.readJSON(r.body)
 	if err != nil {
 		return answer{}, err
 	}
-	m, err := stringMap(v)
+	m, err := stringMap(read)
 	if err != nil {
 		return answer{}, err
 	}
@@ -129,15 +144,15 @@ func (w *Worker) setLogger(r *request) (answer, *restError) {
 		return answer{}, notFound("invalid log level '%s'.", level)
 	}
 	level = strings.ToUpper(level)
-	onlyChanged := w.opts.version.listsChangedLoggers()
-	if !w.opts.version.hasClusterLoggers() || !strings.EqualFold(r.query.Get("scope"), "cluster") {
-		return jsonAnswer(http.StatusOK, w.levelsOf(r).change(r.segments[2], level, onlyChanged)), nil
+	version, name := w.opts.version, loggerName(r)
+	if !version.hasClusterLoggers() || !strings.EqualFold(r.query.Get("scope"), "cluster") {
+		return jsonAnswer(http.StatusOK, w.levelsOf(r).change(version, name, level)), nil
 	}
-	w.levels.change(r.segments[2], level, onlyChanged)
+	w.levels.change(version, name, level)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.followers {
-		f.levels.change(r.segments[2], level, onlyChanged)
+		f.levels.change(version, name, level)
 	}
 	return emptyAnswer(http.StatusNoContent), nil
 }

@@ -105,7 +105,7 @@ func (w *Worker) alterOffsets(r *request) (answer, *restError) {
 		}
 		fitting := slices.DeleteFunc(slices.Clone(entries), func(e offsetEntry) bool { return e.isTooLarge(r.name()) })
 		if f := r.partial; f != nil {
-			fitting = fitting[:min(f.Entries, len(fitting))]
+			fitting = fitting[:min(max(0, f.Entries), len(fitting))]
 		}
 		w.offsets.write(r.name(), fitting)
 		if r.partial != nil || len(fitting) < len(entries) {

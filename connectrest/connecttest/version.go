@@ -105,13 +105,10 @@ func (v version) refusesTrailing() bool { return v.atLeast(3, 7, 0) }
 // change (KIP-976).
 func (v version) hasClusterLoggers() bool { return v.atLeast(3, 7, 0) }
 
-// listsClassLoggers: GET /admin/loggers lists loggers that inherit their level;
-// before, those that have one.
-func (v version) listsClassLoggers() bool { return v.atLeast(4, 0, 0) }
-
-// listsChangedLoggers: the answer to a change of level leaves out loggers that
-// had it.
-func (v version) listsChangedLoggers() bool { return v.atLeast(4, 0, 0) }
+// knowsLoggerNames: Log4j 2 is beneath /admin/loggers. Loggers that inherit their
+// level are listed too, a namespace ends at a dot, and the answer to a change of
+// level leaves out loggers that had it.
+func (v version) knowsLoggerNames() bool { return v.atLeast(4, 0, 0) }
 
 // definitionOrderKey is the JSON name of the order of a key in its group.
 func (v version) definitionOrderKey() string {
