@@ -35,6 +35,8 @@ final class Scenario {
     boolean sameTopic;
     /** The second source is a DynamicKafkaSource. */
     boolean dynamicToo;
+    /** A DynamicKafkaSource has two clusters that hold the same topics. */
+    boolean twoClusters;
     boolean uid = true;
     boolean keyed;
     boolean rebalance;

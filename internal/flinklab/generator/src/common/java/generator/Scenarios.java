@@ -43,10 +43,13 @@ final class Scenarios {
                 .parallelism(2).nativeFormat().rocksDB().records(150, 120);
         add("stop-p2", "stop-with-savepoint, no drain: group offsets and target are final").parallelism(2).stop().topics("orders", 5);
         add("drain-p1", "stop-with-savepoint with drain, at-least-once sink").drain().topics("orders", 3).sink("alo");
+        add("drain-eo-p2", "stop-with-savepoint with drain, exactly-once sink: its last transactions belong to the end of input")
+                .drain().parallelism(2).topics("orders", 3);
         add("many-partitions-p4", "60 partitions over 4 subtasks")
                 .parallelism(4).topics("orders", 60).records(8, 100).stop().empty(7, 11, 59);
         add("all-files-p2", "memory threshold 0: every handle is a file beside _metadata").parallelism(2).stop().files().keyed();
         add("compressed", "snapshot compression on").stop().files().keyed().compress();
+        add("compressed-idle-p4", "snapshot compression on, and subtasks that hold no split").stop().files().compress().parallelism(4).topics("orders", 2);
         add("no-uid", "no uid() anywhere: hashes from the graph").noUid().stop().topics("orders", 3);
         add("topic-names", "topic names of 1 to 249 characters, among them the lengths at which encodings change")
                 .stop().parallelism(2).topics(topicNames()).records(10, 30);
@@ -150,6 +153,8 @@ final class Scenarios {
             add("checkpoint-file-merging", "file merging: segment handles with absolute paths")
                     .checkpoint().files().keyed().parallelism(2).records(250, 80).fileMerging()
                     .conf("execution.checkpointing.file-merging.across-checkpoint-boundary", "true");
+            add("checkpoint-file-merging-idle", "file merging, and subtasks that hold no split")
+                    .checkpoint().files().parallelism(4).topics("orders", 2).records(250, 80).fileMerging();
             add("checkpoint-file-merging-rocksdb", "file merging with RocksDB").checkpoint().rocksDB().parallelism(2).records(250, 80).fileMerging();
             add("checkpoint-file-merging-compressed", "file merging and snapshot compression: offsets count chunks from the start of a segment")
                     .checkpoint().files().keyed().parallelism(2).records(250, 80).fileMerging().compress();
@@ -204,6 +209,9 @@ final class Scenarios {
     private void others() {
         add("dynamic-p2", "DynamicKafkaSource, one cluster, two streams")
                 .source("dynamic").parallelism(2).topics("orders", 4, "payments", 3).stop().empty(2);
+        Scenario two = add("dynamic-two-clusters", "DynamicKafkaSource over two clusters that hold the same topic and partitions")
+                .source("dynamic").parallelism(2).topics("orders", 3).stop();
+        two.twoClusters = true;
         add("dynamic-compressed", "DynamicKafkaSource, snapshot compression on, every handle a file")
                 .source("dynamic").parallelism(2).topics("orders", 4, "payments", 3).stop().empty(2).files().keyed().compress();
         add("hybrid-source", "HybridSource over a KafkaSource: its splits wrap those of Kafka, and are no positions")
