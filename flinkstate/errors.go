@@ -210,7 +210,7 @@ func legible(err error) error {
 	if err == nil {
 		return nil
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only a join itself, nothing below it
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { // only of a join itself, nothing below it
 		var all []error
 		var texts []string
 		for _, e := range joined.Unwrap() {

@@ -27,7 +27,7 @@ func TestMemoryIsAMultipleOfEachStructure(t *testing.T) {
 	noEnumerator := func(body ...any) (job, map[string][]byte) {
 		return oneSource(t, enumerator(3, body...), reader(split("a", 0, 5, noStop))), nil
 	}
-	for name, make := range map[string]func() (job, map[string][]byte){
+	for name, built := range map[string]func() (job, map[string][]byte){
 		"metadata: names of operators": func() (job, map[string][]byte) {
 			j := oneSource(t, nil, reader(split("a", 0, 5, noStop)))
 			for i := range many {
@@ -111,7 +111,7 @@ func TestMemoryIsAMultipleOfEachStructure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer debug.SetGCPercent(debug.SetGCPercent(-1))
-			j, files := make()
+			j, files := built()
 			fsys := j.fsys(files)
 			size := uint64(0)
 			for _, f := range fsys {

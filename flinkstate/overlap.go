@@ -19,10 +19,10 @@ func (f *wantedFile) disjoint() error {
 	})
 	last := byStart[0]
 	for _, w := range byStart[1:] {
-		if w.op == last.op && w.handle.subtask == last.handle.subtask && w.handle.stream.sameAs(last.handle.stream) {
+		if w.op == last.op && w.handle.subtask == last.handle.subtask && w.handle.stream.sameAs(&last.handle.stream) {
 			continue
 		}
-		if st := w.handle.stream; st.start < last.handle.stream.end() {
+		if st := &w.handle.stream; st.start < last.handle.stream.end() {
 			return &CorruptError{
 				File: w.op.file, Offset: w.handle.at, Structure: structure(w.op.ID, w.handle.subtask, "", w.handle.name),
 				Reason: fmt.Sprintf("its bytes %d to %d of %q are in the state of subtask %d of operator %s, too", st.start, st.end(), st.path, last.handle.subtask, last.op.ID),
@@ -37,8 +37,8 @@ func (f *wantedFile) disjoint() error {
 
 // end is the byte behind the stream in its file. Sums that do not fit are far
 // behind every file.
-func (st stream) end() int64 { return saturate(st.start, st.size) }
+func (st *stream) end() int64 { return saturate(st.start, st.size) }
 
-func (st stream) sameAs(o stream) bool {
+func (st *stream) sameAs(o *stream) bool {
 	return st.kind == o.kind && st.start == o.start && st.size == o.size
 }

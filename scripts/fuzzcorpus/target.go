@@ -66,7 +66,7 @@ func build(ctx context.Context, dir string) (p *pkg, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range strings.Fields(names) {
+	for _, name := range strings.FieldsSeq(names) {
 		if strings.HasPrefix(name, "Fuzz") { // the last line is a summary
 			p.targets = append(p.targets, &target{
 				name: name, p: p, corpus: filepath.Join(dir, "testdata", "fuzz", name), cache: filepath.Join(cache, "fuzz", filepath.FromSlash(path), name),
@@ -162,10 +162,10 @@ func (t *target) merge(ctx context.Context, left *int64) (string, error) {
 		}
 		content, err := os.ReadFile(in.path)
 		if err == nil {
-			err = os.MkdirAll(t.corpus, 0o755)
+			err = os.MkdirAll(t.corpus, 0o750)
 		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(t.corpus, in.name), content, 0o644)
+			err = os.WriteFile(filepath.Join(t.corpus, in.name), content, 0o600)
 		}
 		if err != nil {
 			return "", err
