@@ -353,3 +353,71 @@ func (l *lab) mapped(dir string) *flinkstate.Snapshot {
 	l.must(err)
 	return snapshot
 }
+
+// A job that came to the end of its input, or went on after its savepoint, was not
+// stopped with one, though it is FINISHED.
+func TestAnEndOfTheInputIsNoStop(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	for kind, says := range map[flinkrest.CheckpointType]string{
+		flinkrest.Savepoint:     "FINISHED, and not by a stop with savepoint: its last is savepoint 5, ",
+		flinkrest.SyncSavepoint: "",
+		"":                      "does not say whether the savepoint was that of a stop",
+	} {
+		l.flinkSays(func(e *flinkrest.Evidence) {
+			all, _ := e.Checkpoints.Get()
+			savepoint, _ := all.Savepoint.Get()
+			savepoint.Type = kind
+			all.Savepoint = offsetmap.Known(savepoint)
+			e.Checkpoints = offsetmap.Known(all)
+		})
+		r := l.judge()
+		if says == "" {
+			l.want(r)
+			continue
+		}
+		l.want(r, "block flink/end-contradicted "+string(recordedJob))
+		l.says(r.Findings[0], says)
+		if unmade := kind == ""; r.Findings[0].Unmade != unmade {
+			t.Errorf("%s, unmade %t", r.Findings[0], !unmade)
+		}
+	}
+}
+
+// Of a job that the server does not know nobody can say which others came after it.
+func TestAnEarlierJobOfTheNameIsNoneThatRanSince(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	l.probe.FlinkJob = flinkrest.Job{ID: otherJob, Name: "copy orders"}
+	l.want(l.judge(), "block flink/job-unknown "+l.probe.FlinkJob.String())
+}
+
+// What only warned when the plan was made does not stop it later; what blocks and
+// was not accepted does.
+func TestAPlanIsHeldToWhatBlocksAlone(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	q := l.question
+	plan := &offsetmap.Plan{Body: offsetmap.Body{
+		Attestations: q.Attestations, Savepoint: &offsetmap.Savepoint{Location: q.Location, CheckpointID: q.CheckpointID},
+	}}
+	for recording, want := range map[string]string{
+		"2.2.1-stopped-ended": "", "2.2.1-stopped-history": "", "2.2.1-running": "flink/job-running", "2.2.1-canceled-ended": "flink/end-contradicted flink/savepoint-not-last",
+	} {
+		l.flink(recording)
+		var got []string
+		for _, f := range l.observe().AgainstPlan(plan) {
+			got = append(got, f.Check)
+			if f.Severity != offsetmap.Block || preflight.JobRuns(f) != (f.Check == "flink/job-running") {
+				t.Errorf("%s: %s", recording, f)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", recording, got, want)
+		}
+	}
+	l.probe.Flink = nil
+	if got := l.observe().AgainstPlan(plan); len(got) != 0 {
+		t.Errorf("nobody was asked, and %v", got)
+	}
+}
