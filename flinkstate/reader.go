@@ -47,13 +47,11 @@ func newSourceReader(op *operator) *sourceReader {
 
 // read takes the elements of one subtask from the stream that holds them.
 func (r *sourceReader) read(h *stateHandle, src bytesAt) error {
-	take := r.element
+	each := func(b []byte, at int64, i int) { r.element(b, src.file, at, h.subtask, i) }
 	if h.name == legacyState {
-		take = r.legacyElement
+		each = func(b []byte, at int64, i int) { r.legacyElement(b, src.file, at, h.subtask, i) }
 	}
-	return h.elements(r.op.ID, src, func(b []byte, at int64, i int) {
-		take(b, src.file, at, h.subtask, i)
-	})
+	return h.elements(r.op.ID, src, each)
 }
 
 // element takes one element: a version, a length and a split

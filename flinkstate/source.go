@@ -43,6 +43,10 @@ func (r *sourceReader) source(m *metadata) (*Source, []Warning, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if r.other == 0 { // it is a source's, unless its enumerator says something else
+		ix.begin()
+		defer ix.wait()
+	}
 	e := r.enumerator(ix)
 	known := e.kind == enumKafka || e.kind == enumDynamic
 	switch {

@@ -15,11 +15,16 @@ import (
 // moving them.
 type splitIndex struct {
 	splits []split
-	topics *topicTable
+	// The topics and clusters of the splits: an enumerator may add more to the
+	// table while positions are filled.
+	names, clusters []string
 	// keys holds partition<<32 | index into splits, sorted within each topic;
 	// topic t has keys[ends[t-1]:ends[t]].
 	keys []uint64
 	ends []int
+
+	filling sync.WaitGroup
+	filled  []offsetmap.Position
 }
 
 // index orders the splits. A partition that is there twice is an ErrCorrupt,
@@ -27,10 +32,11 @@ type splitIndex struct {
 // copies at least one is not of this checkpoint.
 func (r *sourceReader) index() (*splitIndex, error) {
 	ix := &splitIndex{
-		splits: r.splits,
-		topics: r.topics,
-		keys:   make([]uint64, len(r.splits)),
-		ends:   make([]int, len(r.topics.names)+1),
+		splits:   r.splits,
+		names:    r.topics.names,
+		clusters: r.topics.clusters,
+		keys:     make([]uint64, len(r.splits)),
+		ends:     make([]int, len(r.topics.names)+1),
 	}
 	for i := range r.splits {
 		ix.ends[r.splits[i].topic+1]++
@@ -112,23 +118,37 @@ func (ix *splitIndex) holds(topic uint32, partition int32) bool {
 	return i < len(keys) && int32(keys[i]>>32) == partition
 }
 
+// begin fills the positions of many splits beside what the caller does next, who
+// has to call positions or wait.
+func (ix *splitIndex) begin() {
+	if len(ix.keys) >= 2*fewPositions {
+		ix.filling.Go(func() { ix.filled = ix.fillAll() })
+	}
+}
+
+func (ix *splitIndex) wait() { ix.filling.Wait() }
+
 // positions returns the splits by topic and partition.
 func (ix *splitIndex) positions() []offsetmap.Position {
-	topics := make([]uint32, len(ix.topics.names))
+	ix.wait()
+	if ix.filled == nil {
+		ix.filled = ix.fillAll()
+	}
+	return ix.filled
+}
+
+// fillAll uses two processors. Most of the time goes into memory that is new, and
+// one half of it costs the first as much as the other costs the second.
+func (ix *splitIndex) fillAll() []offsetmap.Position {
+	topics := make([]uint32, len(ix.names))
 	for i := range topics {
 		topics[i] = uint32(i)
 	}
-	names, clusters := ix.topics.names, ix.topics.clusters
-	slices.SortFunc(topics, func(a, b uint32) int { return strings.Compare(names[a], names[b]) })
+	slices.SortFunc(topics, func(a, b uint32) int { return strings.Compare(ix.names[a], ix.names[b]) })
 	ps := make([]offsetmap.Position, len(ix.keys))
-	// Most of the time goes into memory that is new. One half costs the first
-	// processor as much as the other costs the second.
 	half, n := 0, 0
-	for ; half < len(topics) && n < len(ps)/2; half++ {
+	for ; half < len(topics) && n < max(len(ps)/2, fewPositions); half++ {
 		n += len(ix.of(topics[half]))
-	}
-	if n < fewPositions {
-		half, n = len(topics), len(ps)
 	}
 	var second sync.WaitGroup
 	if n < len(ps) {
@@ -136,7 +156,7 @@ func (ix *splitIndex) positions() []offsetmap.Position {
 	}
 	ix.fill(ps[:n], topics[:half])
 	second.Wait()
-	if clusters != nil {
+	if ix.clusters != nil {
 		slices.SortFunc(ps, func(a, b offsetmap.Position) int {
 			return cmp.Or(a.Compare(b.TopicPartition), cmp.Compare(a.Cluster, b.Cluster))
 		})
@@ -152,9 +172,9 @@ const fewPositions = 1 << 12
 func (ix *splitIndex) fill(ps []offsetmap.Position, topics []uint32) {
 	i := 0
 	for _, t := range topics {
-		topic, cluster := ix.topics.names[t], ""
-		if ix.topics.clusters != nil {
-			cluster, _ = decodeUTF([]byte(ix.topics.clusters[t]))
+		topic, cluster := ix.names[t], ""
+		if ix.clusters != nil {
+			cluster, _ = decodeUTF([]byte(ix.clusters[t]))
 		}
 		for _, k := range ix.of(t) {
 			ix.splits[uint32(k)].position(&ps[i], topic)
