@@ -43,11 +43,11 @@ func (a *app) missingFilesHint(command string, e *flinkstate.MissingFilesError) 
 		}
 		return "add to positions.pathMap of " + where + " " + strings.Join(lines, " and ") + sure + "; then " + again
 	default:
-		flags := ""
+		var flags strings.Builder
 		for _, from := range slices.Sorted(maps.Keys(offers)) {
-			flags += " --path-map " + quoted(from+"="+offers[from])
+			flags.WriteString(" --path-map " + quoted(from+"="+offers[from]))
 		}
-		return again + " with" + flags + sure
+		return again + " with" + flags.String() + sure
 	}
 }
 

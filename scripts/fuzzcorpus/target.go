@@ -66,7 +66,7 @@ func build(ctx context.Context, dir string) (p *pkg, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range strings.FieldsSeq(names) {
+	for name := range strings.FieldsSeq(names) {
 		if strings.HasPrefix(name, "Fuzz") { // the last line is a summary
 			p.targets = append(p.targets, &target{
 				name: name, p: p, corpus: filepath.Join(dir, "testdata", "fuzz", name), cache: filepath.Join(cache, "fuzz", filepath.FromSlash(path), name),
