@@ -3,13 +3,14 @@ FUZZTIME ?= 30s
 FUZZPACKAGES ?=
 FUZZLIMIT ?= 131072
 TESTFLAGS ?=
+BENCHFLAGS ?=
 VERSIONS ?= 3.9.2,4.3.1
 FLINK ?= 1.20.5
 SCENARIOS ?= all
 STATE ?= /flink
 OUT ?=
 
-.PHONY: help test race jvm versions fixtures test-list fuzz fuzz-corpus bench lint quickstart
+.PHONY: help test race jvm versions fixtures test-list fuzz fuzz-corpus bench bench-flink lint quickstart
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -45,6 +46,9 @@ fuzz-corpus: ## keep in testdata/fuzz of FUZZPACKAGES what fuzzing found and wha
 
 bench: ## every benchmark, with allocations
 	@go test -run '^$$' -bench . -benchmem ./...
+
+bench-flink: ## reading savepoints beside Flink's own reading, in one run (Java 17, Maven): the tables of docs/reading-speed.md
+	@go run ./scripts/benchflink $(BENCHFLAGS)
 
 lint: ## linters, formatting, vet, tidy modules, known vulnerabilities
 	@scripts/lint.sh
