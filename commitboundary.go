@@ -89,7 +89,8 @@ type CommittedOffset struct {
 //   - it is attested how Flink ended, and nothing contradicts that: the group has
 //     no member, it stands where the plan saw it, or at C' where the journal has a
 //     commit of this plan to it, and does not move between two looks; nor has the
-//     old job's own group moved since the plan, where C' goes to another one;
+//     old job's own group moved since the plan, where C' goes to another one, and
+//     Flink, where WithFlink gives somebody to ask, does not say that the job runs;
 //   - the journal has no commit of this plan to another group, from which Flink may
 //     run.
 //

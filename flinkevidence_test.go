@@ -117,7 +117,7 @@ func TestAJobThatWasStartedAgainIsFoundBeforeTheStart(t *testing.T) {
 		"flink/namesake-running " + string(newJob) + ": Flink at":          {withNamesake(forgotten(sound), flinkrest.Running, w.now()), flinkmm2.ExitMoved},
 		"flink/namesake-ran " + string(newJob):                             {withNamesake(sound, flinkrest.Finished, w.now()), flinkmm2.ExitMoved},
 		"flink/namesake-ran " + string(newJob) + ": Flink at":              {withNamesake(forgotten(sound), flinkrest.Finished, w.now().Add(time.Minute)), flinkmm2.ExitMoved},
-		"flink/job-unknown " + string(oldJob) + ` ("copy"): could not be`:  {unreachable, flinkmm2.ExitFailed},
+		"flink/job-unknown " + string(oldJob) + ": could not be":           {unreachable, flinkmm2.ExitFailed},
 		"knows the job no longer, and whether another of its name runs is": {unlisted, flinkmm2.ExitFailed},
 	} {
 		flink.says = c.says

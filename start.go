@@ -20,9 +20,11 @@ type Started struct {
 // Start resumes the connector, on a person's word. Directly before it, ranges,
 // topic ids, partition sets, stored offsets, config and tasks must all equal
 // the plan, no transaction may be open on the target but those that the plan
-// accepts, and the plan's group must not have moved. The target's ends are then
-// recorded durably, once per plan; Watch proves from there. Nothing else in this
-// package ever resumes a connector.
+// accepts, the plan's group must not have moved, and Flink, where WithFlink
+// gives somebody to ask, must not say that the job runs, or ended otherwise
+// than the plan has it. The target's ends are then recorded durably, once per
+// plan; Watch proves from there. Nothing else in this package ever resumes a
+// connector.
 //
 // Start returns when the connector is RUNNING and has tasks. That proves
 // nothing yet: see Watch. A connector that runs without a task, or with a task

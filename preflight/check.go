@@ -60,8 +60,11 @@ func (r *Reporter) report(f offsetmap.Finding, format string, args []any) {
 	r.findings = append(r.findings, f)
 }
 
-// oneLine keeps a detail on its line: joined errors have one each.
-func oneLine(s string) string { return strings.ReplaceAll(s, "\n", "; ") }
+// oneLine keeps a detail on its line, since joined errors have one each, and in
+// UTF-8, since a plan takes no other text and a state may hold any.
+func oneLine(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\n", "; "), "\uFFFD")
+}
 
 // Block reports what nothing goes on with. The scope says what it is about: a
 // partition such as "orders-0", a topic, a key of the config, or "" for the

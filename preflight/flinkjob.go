@@ -1,11 +1,11 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -58,10 +58,10 @@ func flinkJobChecks() []Check {
 		Title:      "Flink's REST API tells what became of the job",
 		Severity:   offsetmap.Block,
 		Acceptable: offsetmap.Exact,
-		Looks:      looks + ". The scope is the job as the migration names it",
+		Looks:      looks + ". The scope is the id of the job, or its name where no id is given",
 		Why:        "A server that does not know the job is no evidence that it has ended: a job that ended leaves the JobManager's memory (jobstore.expiration-time, an hour by default), and another cluster may run it.",
 		Remedy: "Where the server cannot be reached or does not let one in, mend address, credentials or network. Where it does not know the job, correct its id or name, or ask the history server. " +
-			"Of several jobs with the name, give the id of the one that wrote the savepoint. After a plan that was made with the job known, its id and its name together are enough for a start. Else accept the check, with the job as scope.",
+			"Of several jobs with the name, give the id of the one that wrote the savepoint. After a plan that was made with the job known, its id and its name together are enough for a start. Else accept the check, with the id or the name as scope.",
 		Judge: jobUnknown,
 	}, {
 		ID:         checkJobRunning,
@@ -169,7 +169,7 @@ func (c *Case) ended() (flinkrest.Evidence, flinkrest.JobSummary, bool) {
 }
 
 func jobUnknown(c *Case, r *Reporter) {
-	scope := c.Facts.FlinkJob.String()
+	scope := cmp.Or(string(c.Facts.FlinkJob.ID), c.Facts.FlinkJob.Name)
 	e, asked := c.Facts.Flink.Get()
 	switch {
 	case c.Facts.Flink.IsAbsent(): // rest-not-asked
@@ -359,7 +359,7 @@ func verticesBeyondCopying(c *Case, r *Reporter) {
 	}
 	for _, v := range vertices {
 		if beyond := v.BeyondCopying(); beyond != nil {
-			r.Block(v.ID, "job %s has operators that are neither source nor sink by their names: %s (vertex %q)", described(job), strings.Join(beyond, ", "), v.Name)
+			r.Block(v.ID, "job %s has operators that are neither source nor sink by their names: %q (vertex %q)", described(job), beyond, v.Name)
 		}
 	}
 }

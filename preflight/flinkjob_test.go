@@ -193,7 +193,7 @@ func TestWhatFlinkSaysIsHeldAgainstWhatIsAttested(t *testing.T) {
 func TestAFlinkThatDoesNotTellIsNotTakenForOneWithoutTheJob(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, setup{})
-	const scope = `"copy orders"`
+	const scope = "copy orders"
 	for name, c := range map[string]struct {
 		answer func()
 		says   string
@@ -389,7 +389,7 @@ func TestAnEarlierJobOfTheNameIsNoneThatRanSince(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, setup{})
 	l.probe.FlinkJob = flinkrest.Job{ID: otherJob, Name: "copy orders"}
-	l.want(l.judge(), "block flink/job-unknown "+l.probe.FlinkJob.String())
+	l.want(l.judge(), "block flink/job-unknown "+string(otherJob))
 }
 
 // What only warned when the plan was made does not stop it later; what blocks and

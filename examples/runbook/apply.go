@@ -89,7 +89,8 @@ func (a *app) startCommand() *cobra.Command {
 		`start resumes the connector. It is a person's act: --digest names the plan that
 they have read (runbook show prints it), whole, and there is no default.
 Directly before, it measures ranges, topic ids, partitions, stored offsets,
-config and tasks again: all must equal the plan.
+config and tasks again: all must equal the plan. Flink is asked again too, where
+flink names a server: the job must not run.
 
 It writes the target's ends to state.dir/journal.jsonl first, without which
 nothing could be proven later, and then resumes the connector. It is the only
