@@ -1,6 +1,7 @@
 package flinkstate
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"math"
@@ -94,8 +95,8 @@ func checkPositions(t *testing.T, ps []offsetmap.Position) {
 		if err := p.Validate(); err != nil {
 			t.Error(err)
 		}
-		if i > 0 && ps[i-1].Compare(p.TopicPartition) >= 0 {
-			t.Errorf("%s is not behind %s", p.TopicPartition, ps[i-1].TopicPartition)
+		if i > 0 && cmp.Or(ps[i-1].Compare(p.TopicPartition), strings.Compare(ps[i-1].Cluster, p.Cluster)) >= 0 {
+			t.Errorf("%s of %q is not behind %s of %q", p.TopicPartition, p.Cluster, ps[i-1].TopicPartition, ps[i-1].Cluster)
 		}
 		if held := p.State == ""; held == p.Next.IsNone() && p.Unread == "" || held && !p.Start.IsNone() || !held && !p.Next.IsNone() {
 			t.Errorf("neither a position nor a reason for none: %+v", p)
