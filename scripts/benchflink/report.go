@@ -46,15 +46,19 @@ func ms(seconds float64) string {
 }
 
 func bytesText(n int64) string {
-	if n < 100_000 {
+	switch {
+	case n == 0:
+		return "–"
+	case n < 100_000:
 		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	default:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
 // share says nothing of a state that is smaller than any process.
 func share(n, state int64) string {
-	if state < 1_000_000 {
+	if state < 1_000_000 || n == 0 {
 		return "–"
 	}
 	return fmt.Sprintf("%.1f", float64(n)/float64(state))
