@@ -130,6 +130,7 @@ func explainTellsMarkersFromRecords(t *testing.T, s *source, topic string) {
 		"an isolation level that was not told": {0, 3, 2, "", "behind 1", "isolation level"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			tp := at(x.partition)
 			compared := flinkstate.Compare([]offsetmap.Position{{TopicPartition: tp, Next: c(x.next)}}, map[offsetmap.TopicPartition]offsetmap.NextOffset{tp: c(x.committed)})
 			got, err := compared.Explain(t.Context(), s.client, x.isolation)

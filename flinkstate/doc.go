@@ -12,6 +12,16 @@
 // transactions may be open on the target, [Snapshot.Operators] what else the job
 // has stored.
 //
+// What the job's consumer group has committed is a weaker witness of the same:
+//
+//	reader := flinkstate.NewGroupReader(kadm.NewClient(client), flinkstate.WithRequestor(client))
+//	group, movement, err := reader.Watch(ctx, 2*checkpointInterval, "orders-copy", "orders")
+//	compared, err := flinkstate.Compare(src.Partitions, group.Committed()).Explain(ctx, client, isolation)
+//
+// It tells who holds the group, whether somebody commits to it, and of an offset
+// that is not C whether a record lies between. Never does it show that the job has
+// ended: the group of a KafkaSource is Empty while the job runs.
+//
 // # What it reads
 //
 // Metadata versions 2 to 6 (Flink 1.3 to 2.x), savepoints in canonical and

@@ -119,6 +119,7 @@ func TestOffsetOfAnOpenTransactionIsWaitedFor(t *testing.T) {
 		want string
 	}{"commit": {kgo.TryCommit, "9"}, "abort": {kgo.TryAbort, "5"}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			group := "copy-" + name
 			commit(t, admin, group, map[offsetmap.TopicPartition]int64{orders(0): 5})
 			open := openOffsets(t, client, name, group, map[offsetmap.TopicPartition]int64{orders(0): 9})

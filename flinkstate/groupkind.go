@@ -132,7 +132,7 @@ func (r *GroupReader) Describe(ctx context.Context, group string) (GroupDescript
 	for _, m := range one.Members {
 		d.Members = append(d.Members, GroupMember{m.ClientID, m.ClientHost})
 	}
-	d.sortMembers()
+	sortMembers(d.Members)
 	return d, nil
 }
 
@@ -170,12 +170,12 @@ func (r *GroupReader) describeOther(ctx context.Context, group string) (GroupDes
 	for _, m := range next.Members {
 		d.Members = append(d.Members, GroupMember{m.ClientID, m.ClientHost})
 	}
-	d.sortMembers()
+	sortMembers(d.Members)
 	return d, nil
 }
 
-func (d *GroupDescription) sortMembers() {
-	slices.SortFunc(d.Members, func(a, b GroupMember) int {
+func sortMembers(members []GroupMember) {
+	slices.SortFunc(members, func(a, b GroupMember) int {
 		if n := strings.Compare(a.ClientID, b.ClientID); n != 0 {
 			return n
 		}

@@ -66,7 +66,8 @@ func (m Move) String() string {
 func MovementOver(window time.Duration, looks ...*Group) Movement {
 	m := Movement{Window: window}
 	for i := 1; i < len(looks); i++ {
-		m.between(looks[i-1], looks[i])
+		moved, gone := changes(looks[i-1], looks[i])
+		m.Moved, m.Gone = append(m.Moved, moved...), append(m.Gone, gone...)
 	}
 	if n := len(looks); n > 1 {
 		m.Covered = looks[n-1].At.Sub(looks[0].At)
@@ -91,18 +92,20 @@ func MovementOver(window time.Duration, looks ...*Group) Movement {
 	return m
 }
 
-func (m *Movement) between(earlier, later *Group) {
+// changes are those between two looks, in no order.
+func changes(earlier, later *Group) (moved []Move, gone []offsetmap.TopicPartition) {
 	before, after := earlier.Committed(), later.Committed()
 	for tp, to := range after {
 		if from := before[tp]; from != to {
-			m.Moved = append(m.Moved, Move{TopicPartition: tp, From: from, To: to, FromAt: earlier.At, ToAt: later.At})
+			moved = append(moved, Move{TopicPartition: tp, From: from, To: to, FromAt: earlier.At, ToAt: later.At})
 		}
 	}
 	for tp := range before {
 		if after[tp].IsNone() {
-			m.Gone = append(m.Gone, tp)
+			gone = append(gone, tp)
 		}
 	}
+	return moved, gone
 }
 
 // String says the verdict and what it rests on, with the moves.

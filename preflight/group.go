@@ -83,9 +83,8 @@ func (p Probe) watchGroup(ctx context.Context, f *Facts, topics []string) (*flin
 	if err != nil || client == nil || look.Isolation == "" {
 		return group, err
 	}
-	var failed *flinkstate.UnexplainedError
 	f.explained, err = flinkstate.Compare(look.Positions, group.Committed()).Explain(ctx, client, look.Isolation)
-	if errors.As(err, &failed) { // its only error
+	if failed, ok := errors.AsType[*flinkstate.UnexplainedError](err); ok { // its only error
 		f.unexplained = failed.Reasons
 	}
 	return group, nil

@@ -203,7 +203,7 @@ func TestAnOldGroupIsNoAlarm(t *testing.T) {
 // transact writes one record in a transaction, and with its end a marker.
 func (l *lab) transact(topic string, partition int32, how kgo.TransactionEndTry) {
 	l.t.Helper()
-	client := l.connect(l.source, kgo.TransactionalID(topic+string(rune('a'+partition))))
+	client := l.connect(l.source, kgo.TransactionalID(tp(topic, partition).String()))
 	l.must(client.BeginTransaction())
 	l.must(client.ProduceSync(l.t.Context(), &kgo.Record{Topic: topic, Partition: partition, Value: []byte("v")}).FirstErr())
 	l.must(client.EndTransaction(l.t.Context(), how))
