@@ -117,10 +117,7 @@ func testInitialStates(t *testing.T, s *stage) {
 		if r.status != http.StatusCreated {
 			t.Fatalf("initial_state %s: %s", state.sent, r)
 		}
-		await(t, "a status of "+name, func() (any, bool) {
-			r := s.call(t, "GET", "/connectors/"+name+"/status", nil)
-			return r, r.status == http.StatusOK
-		})
+		s.awaitStatus(t, name)
 		s.awaitStates(t, name, state.state)
 		s.must(t, http.StatusNoContent, "DELETE", "/connectors/"+name, nil)
 	}
@@ -133,10 +130,7 @@ func testInitialStates(t *testing.T, s *stage) {
 	// PUT config knows no initial state, and ignores one in the query.
 	name := s.name("initial")
 	s.must(t, http.StatusCreated, "PUT", "/connectors/"+name+"/config?initial_state=STOPPED", s.config(conf{"topics": "nothing-of-that-name"}))
-	await(t, "a status of "+name, func() (any, bool) {
-		r := s.call(t, "GET", "/connectors/"+name+"/status", nil)
-		return r, r.status == http.StatusOK
-	})
+	s.awaitStatus(t, name)
 	s.awaitStates(t, name, "RUNNING")
 	s.must(t, http.StatusNoContent, "DELETE", "/connectors/"+name, nil)
 }

@@ -204,11 +204,9 @@ func testLogLevels(t *testing.T, s *stage) {
 	if got.Level != "DEBUG" || s.atLeast("3.7.0") != (got.Modified != nil) {
 		t.Errorf("GET /admin/loggers/%s = %+v", name, got)
 	}
-	// A namespace takes the loggers below it along; before 4.0 also those whose name
-	// only begins so.
+	// A namespace takes along the loggers whose name begins so, with a dot or not.
 	s.check(t, name, row{method: "PUT", path: path + "x", body: `{"level":"WARN"}`, status: 200, is: `["NAMEx"]`})
-	s.check(t, name, row{method: "PUT", path: path, body: `{"level":"ERROR"}`, status: 200, is: `["NAME","NAMEx"]`, until: "4.0.0"})
-	s.check(t, name, row{method: "PUT", path: path, body: `{"level":"ERROR"}`, status: 200, is: `["NAME"]`, since: "4.0.0"})
+	s.check(t, name, row{method: "PUT", path: path, body: `{"level":"ERROR"}`, status: 200, is: `["NAME","NAMEx"]`})
 	s.check(t, name, row{method: "GET", path: "/admin/loggers/ROOT", status: 200})
 	below := decode[[]string](t, s.must(t, http.StatusOK, "PUT", "/admin/loggers/org.apache.kafka.connect.mirror", map[string]string{"level": "WARN"}))
 	if !slices.Contains(below, class) || !slices.Contains(below, "org.apache.kafka.connect.mirror") || !slices.IsSorted(below) {

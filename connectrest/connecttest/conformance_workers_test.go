@@ -82,10 +82,7 @@ func testJoin(t *testing.T, s *stage) {
 	}
 	for _, w := range []*stage{s, second} {
 		// A worker that has just started may not have read the status topic yet.
-		await(t, "a status of "+name+" at "+w.url, func() (any, bool) {
-			r := w.call(t, "GET", "/connectors/"+name+"/status", nil)
-			return r, r.status == http.StatusOK
-		})
+		w.awaitStatus(t, name)
 		w.awaitStates(t, name, "STOPPED")
 		if s.atLeast("3.6.0") {
 			w.awaitOffsets(t, name, map[string]string{"source/orders/0": fmt.Sprintf(`{"offset":%d}`, last)})
@@ -132,10 +129,7 @@ func testForwarding(t *testing.T, s *stage) {
 	}
 	follower.must(t, http.StatusNoContent, "PUT", "/connectors/"+name+"/stop", nil)
 	for _, w := range []*stage{leader, follower} {
-		await(t, "a status of "+name, func() (any, bool) {
-			r := w.call(t, "GET", "/connectors/"+name+"/status", nil)
-			return r, r.status == http.StatusOK
-		})
+		w.awaitStatus(t, name)
 		w.awaitStates(t, name, "STOPPED")
 	}
 	for i, w := range []*stage{leader, follower} {
@@ -230,10 +224,7 @@ func testLeaderGone(t *testing.T, s *stage) {
 	name := s.name("orphan")
 	follower.must(t, http.StatusCreated, "POST", "/connectors", map[string]any{"name": name, "config": s.config(conf{"topics": "nothing-of-that-name"})})
 	follower.must(t, http.StatusNoContent, "PUT", "/connectors/"+name+"/stop", nil)
-	await(t, "a status of "+name, func() (any, bool) {
-		r := follower.call(t, "GET", "/connectors/"+name+"/status", nil)
-		return r, r.status == http.StatusOK
-	})
+	follower.awaitStatus(t, name)
 	follower.awaitStates(t, name, "STOPPED")
 	leader.kill(t)
 	const unreachable = "IO Error trying to forward REST request: java.net.ConnectException: Connection refused"

@@ -234,10 +234,7 @@ func (s *stage) create(t testing.TB, name, state string, c conf) {
 		}
 		s.must(t, http.StatusOK, "PUT", "/connectors/"+name+"/config", c)
 	}
-	await(t, "a status of "+name, func() (any, bool) {
-		r := s.call(t, "GET", "/connectors/"+name+"/status", nil)
-		return r, r.status == http.StatusOK
-	})
+	s.awaitStatus(t, name)
 }
 
 // status is GET status.
@@ -269,6 +266,16 @@ func (st status) states() string {
 func (s *stage) status(t testing.TB, name string) status {
 	t.Helper()
 	return decode[status](t, s.must(t, http.StatusOK, "GET", "/connectors/"+name+"/status", nil))
+}
+
+// awaitStatus waits until the worker knows a status of a connector: it may be new,
+// or the worker.
+func (s *stage) awaitStatus(t testing.TB, name string) {
+	t.Helper()
+	await(t, "a status of "+name+" at "+s.url, func() (any, bool) {
+		r := s.call(t, "GET", "/connectors/"+name+"/status", nil)
+		return r, r.status == http.StatusOK
+	})
 }
 
 // awaitStates waits for the states of a connector and its tasks.

@@ -52,24 +52,20 @@ func (l *logLevels) all(classes bool) map[string]loggerLevel {
 	return all
 }
 
-// change sets the level of a namespace and of the loggers below it and returns
-// their names. Before 4.0 below is whatever begins so, with a dot after it or not,
-// and loggers that had the level are named too.
+// change sets the level of a namespace and of the loggers below it, which are all
+// that begin so, with a dot after it or not. It returns their names; before 4.0
+// also of those that had the level.
 func (l *logLevels) change(v version, namespace, level string) []string {
-	below := namespace
-	if v.knowsLoggerNames() {
-		below += "."
-	}
 	affected := []string{namespace}
 	for name := range l.all(true) {
-		if name != namespace && (namespace == rootLogger || strings.HasPrefix(name, below)) {
+		if name != namespace && (namespace == rootLogger || strings.HasPrefix(name, namespace)) {
 			affected = append(affected, name)
 		}
 	}
 	slices.Sort(affected)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if v.knowsLoggerNames() {
+	if v.hasLog4j2() {
 		affected = slices.DeleteFunc(affected, func(name string) bool { return l.set[name].Level == level })
 	}
 	now := time.Now().UnixMilli()
@@ -99,7 +95,7 @@ func (w *Worker) shownLevel(l loggerLevel) any {
 
 func (w *Worker) listLoggers(r *request) (answer, *restError) {
 	shown := make(map[string]any)
-	for name, l := range w.levelsOf(r).all(w.opts.version.knowsLoggerNames()) {
+	for name, l := range w.levelsOf(r).all(w.opts.version.hasLog4j2()) {
 		shown[name] = w.shownLevel(l)
 	}
 	return jsonAnswer(http.StatusOK, shown), nil

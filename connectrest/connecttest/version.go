@@ -105,10 +105,9 @@ func (v version) refusesTrailing() bool { return v.atLeast(3, 7, 0) }
 // change (KIP-976).
 func (v version) hasClusterLoggers() bool { return v.atLeast(3, 7, 0) }
 
-// knowsLoggerNames: Log4j 2 is beneath /admin/loggers. Loggers that inherit their
-// level are listed too, a namespace ends at a dot, and the answer to a change of
-// level leaves out loggers that had it.
-func (v version) knowsLoggerNames() bool { return v.atLeast(4, 0, 0) }
+// hasLog4j2: Log4j 2 is beneath /admin/loggers. Loggers that inherit their level
+// are listed too, and the answer to a change of level leaves out those that had it.
+func (v version) hasLog4j2() bool { return v.atLeast(4, 0, 0) }
 
 // definitionOrderKey is the JSON name of the order of a key in its group.
 func (v version) definitionOrderKey() string {
