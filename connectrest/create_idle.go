@@ -67,7 +67,17 @@ func (c *Client) CreateThenStop(ctx context.Context, req CreateRequest, idle Con
 	if err != nil {
 		return ConnectorInfo{}, fmt.Errorf("connector %q exists with its idle configuration, STOPPED: %w", req.Name, err)
 	}
-	return info, c.proveInitialState(ctx, req)
+	// The state may be that from before the change, which the workers act upon a
+	// moment later: it is UNASSIGNED then (seen on 3.6.2).
+	for range 2 {
+		if err := c.clock.Sleep(ctx, maxPoll); err != nil {
+			return info, fmt.Errorf("%w: connector %q has its configuration and was STOPPED, its state after that was not seen: %w", ErrOutcomeUnknown, req.Name, err)
+		}
+		if err := c.proveInitialState(ctx, req); err != nil {
+			return info, err
+		}
+	}
+	return info, nil
 }
 
 // stopIdle stops what was created idle, and proves that it was.

@@ -75,7 +75,11 @@ type ProbeFinding struct {
 
 // String names kind, workers, detail and hint.
 func (f ProbeFinding) String() string {
-	return fmt.Sprintf("%s: %s: %s; %s", f.Kind, strings.Join(f.Workers, ", "), f.Detail, f.Hint)
+	s := fmt.Sprintf("%s: %s: %s", f.Kind, strings.Join(f.Workers, ", "), f.Detail)
+	if !strings.Contains(s, f.Hint) {
+		s += "; " + f.Hint
+	}
+	return s
 }
 
 // ProbeReport is what the workers answered to the same requests.
@@ -131,19 +135,24 @@ func (c *Client) ProbeForwarding(ctx context.Context) (ProbeReport, error) {
 
 func forwards(ctx context.Context, one *Client) error {
 	name := "flinkmm2-probe-" + rand.Text()
+	var last error
 	err := one.poll(ctx, one.retry.ReadBack, func(ctx context.Context) (bool, error) {
-		err := one.do(ctx, request{
+		last = one.do(ctx, request{
 			method: http.MethodDelete, path: []string{"connectors", name, "offsets"}, connector: name, needs: featureAlter, single: true,
 		})
-		if errors.Is(err, ErrNotFound) {
-			return true, nil
+		if errors.Is(last, ErrRebalance) || errors.Is(last, ErrStaleConfig) || errors.Is(last, ErrNotReady) {
+			return false, last
 		}
-		if errors.Is(err, ErrRebalance) || errors.Is(err, ErrStaleConfig) || errors.Is(err, ErrNotReady) {
-			return false, err
-		}
-		return true, cmp.Or(err, errors.New("the worker took a change of a connector that does not exist"))
+		return true, nil
 	})
-	return err
+	switch {
+	case err != nil:
+		return err
+	case errors.Is(last, ErrNotFound):
+		return nil
+	default:
+		return cmp.Or(last, errors.New("the worker took a change of a connector that does not exist"))
+	}
 }
 
 func (c *Client) probe(ctx context.Context, forward func(context.Context, *Client) error) (ProbeReport, error) {

@@ -173,10 +173,13 @@ func TestProbeForwardingAsksTheLeaderThroughEveryWorker(t *testing.T) {
 		{"it is taken", leader(status(200, `{"message":"reset"}`)), 1, "that does not exist"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			one, two := member(t), member(t)
+			one, two, c := member(t), member(t), newClock()
 			leader(notFound)(one)
 			tt.second(two)
-			report, err := cluster(t, newClock(), one.URL, two.URL).ProbeForwarding(t.Context())
+			report, err := cluster(t, c, one.URL, two.URL).ProbeForwarding(t.Context())
+			if waited := len(c.slept()) > 0; waited != strings.Contains(tt.name, "rebalance") && waited != strings.Contains(tt.name, "for ever") {
+				t.Errorf("pauses: %v", c.slept())
+			}
 			if err != nil || len(report.Findings) != tt.kinds || report.Workers[0].ForwardErr != nil {
 				t.Fatalf("got %v, %v", report, err)
 			}
