@@ -28,8 +28,8 @@ func fixtures(t testing.TB) []expected {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(loaded) < 113 {
-		t.Fatalf("%d fixtures, want 113", len(loaded))
+	if len(loaded) < 117 {
+		t.Fatalf("%d fixtures, want 117", len(loaded))
 	}
 	var all []expected
 	for _, f := range loaded {
