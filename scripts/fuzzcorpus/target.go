@@ -81,23 +81,38 @@ func build(ctx context.Context, dir string) (p *pkg, err error) {
 
 func (p *pkg) close() { _ = os.RemoveAll(p.work) }
 
-// mirror links everything of the package's folder but its corpus, so that a run
-// sees the fixtures and only those inputs that it is to try.
+// mirror makes a folder that is the package's but for its corpus, so that a run
+// sees the fixtures and only those inputs that it is to try. The fixtures are
+// copied: who walks a folder does not follow a link to it.
 func (p *pkg) mirror() error {
-	link := func(from, to string, without string) error {
-		entries, err := os.ReadDir(from)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		for _, e := range entries {
-			if e.Name() != without {
-				err = errors.Join(err, os.Symlink(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())))
-			}
-		}
+	inner := filepath.Join(p.work, "run", "testdata")
+	if err := os.MkdirAll(inner, 0o700); err != nil {
 		return err
 	}
-	inner := filepath.Join(p.work, "run", "testdata")
-	return errors.Join(os.MkdirAll(inner, 0o700), link(p.dir, filepath.Dir(inner), "testdata"), link(filepath.Join(p.dir, "testdata"), inner, "fuzz"))
+	entries, err := os.ReadDir(p.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != "testdata" {
+			err = errors.Join(err, os.Symlink(filepath.Join(p.dir, e.Name()), filepath.Join(p.work, "run", e.Name())))
+		}
+	}
+	fixtures, none := os.ReadDir(filepath.Join(p.dir, "testdata"))
+	if none != nil && !errors.Is(none, fs.ErrNotExist) {
+		return none
+	}
+	for _, e := range fixtures {
+		from, to := filepath.Join(p.dir, "testdata", e.Name()), filepath.Join(inner, e.Name())
+		switch {
+		case e.Name() == "fuzz":
+		case e.IsDir():
+			err = errors.Join(err, os.CopyFS(to, os.DirFS(from)))
+		default:
+			err = errors.Join(err, os.Symlink(from, to))
+		}
+	}
+	return err
 }
 
 func (p *pkg) command(ctx context.Context, dir string, name string, args ...string) (string, error) {
