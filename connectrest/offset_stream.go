@@ -48,11 +48,10 @@ func (s *offsetStream) entries(d *json.Decoder) error {
 	}
 	s.list = []Offset{}
 	for d.More() {
-		var o Offset
-		if err := d.Decode(&o); err != nil {
+		s.list = append(s.list, Offset{})
+		if err := d.Decode(&s.list[len(s.list)-1]); err != nil {
 			return err
 		}
-		s.list = append(s.list, o)
 	}
 	_, err := d.Token()
 	return err
