@@ -9,8 +9,10 @@ final class Scenarios {
     private final List<Scenario> all = new ArrayList<>();
     private final boolean flink2;
     private final boolean merging;
+    private final boolean outlivesTasks; // FLIP-147: checkpoints go on when tasks have finished
 
     private Scenarios(String flink) {
+        outlivesTasks = !flink.startsWith("1.12.") && !flink.startsWith("1.13.");
         flink2 = flink.startsWith("2.");
         merging = flink2 || flink.startsWith("1.20");
     }
@@ -115,6 +117,9 @@ final class Scenarios {
                 "stopping offsets 20+partition; the source does not end (unbounded), a split that reached its stop has left the reader state")
                 .topics("orders", 4).records(60, 70).parallelism(2);
         bounded.stopAt = 20;
+        if (!outlivesTasks) {
+            return;
+        }
         Scenario finished = add("finished-source", "FLIP-147: source-1 is bounded (stops at 5) and has finished, source-0 runs")
                 .topics("orders", 3, "tiny", 2).records(400, 40).parallelism(2).sources(2).checkpointsAfterTasksFinish(flink2);
         finished.boundedExtra = true;
