@@ -138,8 +138,7 @@ func (c Comparison) WithBetween(earlier Comparison) Comparison {
 	}
 	out := slices.Clone(c)
 	for i, p := range out {
-		p.Between = ""
-		out[i].Between = cmp.Or(out[i].Between, known[p])
+		out[i].Between = cmp.Or(p.Between, known[p])
 	}
 	return out
 }
