@@ -198,4 +198,9 @@ func addPartitions(t testing.TB, brokers []string, topic string, total int) {
 	if err != nil || resp.Error() != nil {
 		t.Fatalf("add partitions to %s: %v %v", topic, err, resp.Error())
 	}
+	// A broker acknowledges before it tells of them.
+	await(t, fmt.Sprintf("%d partitions of %s", total, topic), func() (any, bool) {
+		details, err := kadm.NewClient(kafka(t, brokers)).ListTopics(t.Context(), topic)
+		return details, err == nil && len(details[topic].Partitions) == total
+	})
 }

@@ -2,6 +2,7 @@ package connecttest_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -52,75 +53,136 @@ const (
 	tableEnd   = "<!-- written by make conformance: end -->"
 )
 
-// table is Markdown; an empty cell is an error.
-func (c *cells) table() (string, error) {
-	var b strings.Builder
-	b.WriteString("| case |")
-	for _, v := range c.versions {
-		b.WriteString(" " + v + " |")
+// column returns the cells of one version by case. One that no run of a real
+// worker and of connecttest has filled is an error.
+func (c *cells) column(version string) (map[string]string, error) {
+	column := make(map[string]string)
+	for _, k := range conformanceCases() {
+		key := cellKey{k.name, version}
+		if c.of[key] == "" || c.of[key] != c.ofTwins[key] {
+			return nil, fmt.Errorf("%s, %s: no run has filled the cell", version, k.name)
+		}
+		column[k.name] = c.of[key]
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(c.versions)) + "\n")
+	return column, nil
+}
+
+// table is Markdown of columns by version; an empty cell is an error.
+func table(columns map[string]map[string]string) (string, error) {
+	versions := slices.SortedFunc(maps.Keys(columns), func(a, b string) int {
+		if (&stage{version: a}).atLeast(b) {
+			return 1
+		}
+		return -1
+	})
+	var b strings.Builder
+	b.WriteString("| case | " + strings.Join(versions, " | ") + " |\n|---|" + strings.Repeat("---|", len(versions)) + "\n")
 	for _, k := range conformanceCases() {
 		b.WriteString("| " + k.name + " |")
-		for _, v := range c.versions {
-			cell := c.of[cellKey{k.name, v}]
-			if cell == "" || c.ofTwins[cellKey{k.name, v}] == "" {
+		for _, v := range versions {
+			if columns[v][k.name] == "" {
 				return "", fmt.Errorf("%s, %s: no run has filled the cell", v, k.name)
 			}
-			b.WriteString(" " + cell + " |")
+			b.WriteString(" " + columns[v][k.name] + " |")
 		}
 		b.WriteString("\n")
 	}
 	return b.String(), nil
 }
 
-// write puts the table between the marks of a file.
+// readTable reads what table writes.
+func readTable(text string) (cases []string, columns map[string]map[string]string) {
+	columns = make(map[string]map[string]string)
+	var versions []string
+	for n, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		var fields []string
+		for f := range strings.SplitSeq(strings.Trim(line, "|"), "|") {
+			fields = append(fields, strings.TrimSpace(f))
+		}
+		switch {
+		case n == 0:
+			versions = fields[1:]
+			for _, v := range versions {
+				columns[v] = make(map[string]string)
+			}
+		case n > 1:
+			cases = append(cases, fields[0])
+			for i, v := range versions[:min(len(versions), len(fields)-1)] {
+				columns[v][fields[0]] = fields[i+1]
+			}
+		}
+	}
+	return cases, columns
+}
+
+// write puts the columns of this run, each complete, between the marks of a file.
+// Columns of other versions stay, and must have all cases too.
 func (c *cells) write(t *testing.T, file string) {
 	t.Helper()
-	table, err := c.table()
-	if err != nil {
-		t.Fatal(err)
-	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, ok := strings.Cut(string(text), tableBegin)
-	_, after, ok2 := strings.Cut(rest, tableEnd)
+	before, rest, ok := strings.Cut(string(text), tableBegin+"\n")
+	old, after, ok2 := strings.Cut(rest, tableEnd)
 	if !ok || !ok2 {
 		t.Fatalf("%s: want the marks %s and %s, between which the table goes", file, tableBegin, tableEnd)
 	}
-	if err := os.WriteFile(file, []byte(before+tableBegin+"\n"+table+tableEnd+after), 0o600); err != nil {
+	_, columns := readTable(old)
+	for _, v := range c.versions {
+		column, err := c.column(v)
+		if err != nil {
+			t.Errorf("%v; the column of %s stays as it was", err, v)
+			continue
+		}
+		columns[v] = column
+	}
+	written, err := table(columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(before+tableBegin+"\n"+written+tableEnd+after), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // A cell that no run has filled, of a real worker or of connecttest, is no table.
 func TestTableWithAnEmptyCellIsRefused(t *testing.T) {
-	versions := []string{"3.9.2", "4.3.1"}
-	filled := func(leave func(c *cells)) *cells {
-		c := newCells(versions)
+	empty := cellKey{conformanceCases()[3].name, "4.3.1"}
+	filled := func() *cells {
+		c := newCells([]string{empty.version})
 		for _, k := range conformanceCases() {
-			for _, v := range versions {
-				c.real(v, k.name, "pass")
-				c.simulated(v, k.name, "pass")
-			}
+			c.real(empty.version, k.name, "pass")
+			c.simulated(empty.version, k.name, "pass")
 		}
-		leave(c)
 		return c
 	}
-	empty := cellKey{conformanceCases()[3].name, "4.3.1"}
+	want := "4.3.1, " + empty.name + ": no run has filled the cell"
 	for name, leave := range map[string]func(*cells){
 		"no real worker": func(c *cells) { delete(c.of, empty) },
 		"no connecttest": func(c *cells) { delete(c.ofTwins, empty) },
+		"they differ":    func(c *cells) { c.ofTwins[empty] = "not served" },
 	} {
-		if _, err := filled(leave).table(); err == nil || !strings.Contains(err.Error(), "4.3.1, "+empty.name+": no run has filled the cell") {
-			t.Errorf("%s: %v", name, err)
+		c := filled()
+		leave(c)
+		if _, err := c.column(empty.version); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
-	table, err := filled(func(*cells) {}).table()
-	if err != nil || strings.Count(table, "\n") != len(conformanceCases())+2 {
-		t.Errorf("a full table: %v\n%s", err, table)
+	column, err := filled().column(empty.version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := map[string]map[string]string{"4.3.1": column, "4.0.2": maps.Clone(column), "3.10.0": maps.Clone(column)}
+	text, err := table(columns)
+	if err != nil || !strings.HasPrefix(text, "| case | 3.10.0 | 4.0.2 | 4.3.1 |\n") {
+		t.Errorf("a full table: %v\n%s", err, text)
+	}
+	_, again := readTable(text)
+	diff(t, "the table, read again", columns, again)
+	delete(columns["4.3.1"], empty.name)
+	if _, err := table(columns); err == nil || err.Error() != want {
+		t.Errorf("a hole in a column that stays: %v, want %q", err, want)
 	}
 }
 
@@ -132,39 +194,29 @@ func TestConformancePageIsOfThisSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(text), tableBegin+"\n")
-	table, _, ok := strings.Cut(rest, tableEnd)
+	page, _, ok := strings.Cut(rest, tableEnd)
 	if !ok {
 		t.Fatalf("no table between %s and %s", tableBegin, tableEnd)
 	}
-	split := func(line string) []string {
-		var fields []string
-		for f := range strings.SplitSeq(strings.Trim(line, "|"), "|") {
-			fields = append(fields, strings.TrimSpace(f))
-		}
-		return fields
-	}
-	lines := strings.Split(strings.TrimSpace(table), "\n")
-	versions := split(lines[0])[1:]
+	cases, columns := readTable(page)
 	for _, line := range []string{"3.6", "3.7", "3.9", "4.0", "4.3"} {
-		if !slices.ContainsFunc(versions, func(v string) bool { return strings.HasPrefix(v, line+".") }) {
-			t.Errorf("no column of %s in %q", line, versions)
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(columns)), func(v string) bool { return strings.HasPrefix(v, line+".") }) {
+			t.Errorf("no column of %s", line)
 		}
 	}
-	var names, want []string
-	for _, line := range lines[2:] {
-		cells := split(line)
-		names = append(names, cells[0])
-		if len(cells) != len(versions)+1 || slices.Contains(cells, "") {
-			t.Errorf("a cell is missing or empty: %s", line)
-		}
-		for i, cell := range cells[1:] {
+	for v, column := range columns {
+		for name, cell := range column {
 			if cell != "pass" && !strings.HasPrefix(cell, "not served by this version: ") {
-				t.Errorf("%s, %s: %q", versions[i], cells[0], cell)
+				t.Errorf("%s, %s: %q", v, name, cell)
 			}
 		}
 	}
+	var want []string
 	for _, c := range conformanceCases() {
 		want = append(want, c.name)
 	}
-	diff(t, "cases of the page; make conformance writes them", want, names)
+	diff(t, "cases of the page; make conformance writes them", want, cases)
+	if again, err := table(columns); err != nil || again != page {
+		t.Errorf("the table of the page is not the one that these cells make: %v", err)
+	}
 }
