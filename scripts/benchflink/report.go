@@ -73,7 +73,8 @@ func (b *bench) javaVersion(ctx context.Context) string {
 	return first
 }
 
-// machine names the processor where the system says it, and how many there are.
+// machine names the processor where the system says it, how many there are, and
+// what else they had to do: figures of a busy machine say little.
 func machine() string {
 	model := "a processor whose name is not known"
 	if f, err := os.Open("/proc/cpuinfo"); err == nil {
@@ -85,5 +86,11 @@ func machine() string {
 		}
 		_ = f.Close()
 	}
-	return fmt.Sprintf("%s, %d in use", model, runtime.GOMAXPROCS(0))
+	load := ""
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		if minutes := strings.Fields(string(text)); len(minutes) > 2 {
+			load = ", load average of the last 15 minutes " + minutes[2]
+		}
+	}
+	return fmt.Sprintf("%s, %d in use%s", model, runtime.GOMAXPROCS(0), load)
 }
