@@ -101,6 +101,15 @@ func publicCalls() map[string]publicCall {
 		"AlterOffsetsOnceStopped": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
 			return nil, c.AlterOffsetsOnceStopped(ctx, name, one, time.Second)
 		},
+		"AlterOffsetsInParts": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
+			return nil, c.AlterOffsetsInParts(ctx, name, one)
+		},
+		"ContinueOffsets": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
+			return nil, c.ContinueOffsets(ctx, &connectrest.PartsError{Name: name, Parts: []connectrest.Part{
+				{Number: 1, Of: 2, Offsets: one, State: connectrest.PartWritten},
+				{Number: 2, Of: 2, Offsets: []connectrest.Offset{{Partition: raw(`{"topic":"more"}`), Offset: raw(`null`)}}, State: connectrest.PartNotWritten},
+			}})
+		},
 		"ResetOffsets": func(ctx context.Context, c *connectrest.Client, name string) (any, error) {
 			return nil, c.ResetOffsets(ctx, name)
 		},

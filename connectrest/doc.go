@@ -68,6 +68,10 @@
 // the same. [MirrorSourceOffsets] and [MirrorSourceWrites] turn them into
 // offsetmap's types and back.
 //
+// [Client.AlterOffsets] sends one request. [Client.AlterOffsetsInParts] is for a
+// hundred thousand partitions: parts that the worker stores well within its 90 s,
+// progress, a failed part that is named and gone on from, and everything read back.
+//
 // # Secrets
 //
 // Credentials are taken from the user-info of the base URL, [WithBasicAuth],
@@ -75,8 +79,4 @@
 // [WithClientCertificate] or [WithHeader]. They are in no error, log line, panic or
 // printed value, also when a server echoes them. [Config] redacts the values of
 // keys that look secret when it is printed, logged or written as JSON.
-//
-// # What it does not do
-//
-// It does not split large offset changes into parts.
 package connectrest

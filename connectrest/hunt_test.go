@@ -154,7 +154,7 @@ func serving(version string) http.HandlerFunc {
 		case key == "GET connectors/topics":
 			answer(200, map[string]any{name: map[string]any{"topics": []string{}}})
 		case key == "GET connectors/offsets":
-			answer(200, map[string]any{"offsets": []any{}})
+			answer(200, connectrest.OffsetsBody{Offsets: []connectrest.Offset{{Partition: raw(`{"topic":"orders"}`), Offset: raw(`{"offset":1}`)}}})
 		case key == "PATCH connectors/offsets", key == "DELETE connectors/offsets":
 			answer(200, map[string]any{"message": text})
 		case key == "GET admin/mm2", key == "PUT admin/mm2", key == "GET admin":

@@ -80,7 +80,7 @@ func MirrorSourceOffsets(alias string, offsets []Offset) (MirrorOffsets, error) 
 		}
 		m.Stored[key.TopicPartition] = offset
 	}
-	if _, err := indexOffsets(others); err != nil {
+	if _, err := newOffsetTable(others); err != nil {
 		return m, fmt.Errorf("offsets of a MirrorSourceConnector: %w", err)
 	}
 	slices.SortFunc(m.Foreign, func(a, b ForeignOffset) int { return strings.Compare(string(a.Partition), string(b.Partition)) })

@@ -21,12 +21,19 @@ func (c *Client) Offsets(ctx context.Context, name string) ([]Offset, error) {
 }
 
 func (c *Client) offsets(ctx context.Context, name string, r request) ([]Offset, error) {
-	var out offsetStream
+	var all offsetList
+	if err := c.streamOffsets(ctx, name, &all, r); err != nil {
+		return nil, err
+	}
+	return all.list(), nil
+}
+
+func (c *Client) streamOffsets(ctx context.Context, name string, sink offsetSink, r request) error {
+	out := offsetStream{sink: sink}
 	r.out, r.needs = &out, featureOffsets
 	// An answer without the list must not read as "nothing is stored".
-	r.valid = func() error { return missing(out.list == nil, "list of offsets") }
-	err := c.get(ctx, name, r, "offsets")
-	return out.list, err
+	r.valid = func() error { return missing(!out.found, "list of offsets") }
+	return c.get(ctx, name, r, "offsets")
 }
 
 // AlterOffsets stores the given offsets, and deletes those that are null; other
@@ -36,32 +43,46 @@ func (c *Client) offsets(ctx context.Context, name string, r request) ([]Offset,
 // An empty list, an offset that is not set, what is no JSON object, and the same
 // partition twice are refused as an [ErrBadRequest] before anything is sent.
 //
-// All offsets go out in one request. It is not atomic unless the worker has
-// exactly-once support: when the outcome is unknown, part may be stored.
+// All offsets go out in one request, which for many is [Client.AlterOffsetsInParts]'s
+// to cut. It is not atomic unless the worker has exactly-once support: when the
+// outcome is unknown, part may be stored.
 func (c *Client) AlterOffsets(ctx context.Context, name string, offsets []Offset) error {
-	refuse := func(err error) error {
-		return fmt.Errorf("%w: offsets of connector %q: %w", ErrBadRequest, name, err)
-	}
 	if err := CheckName(name); err != nil {
 		return err
 	}
-	if len(offsets) == 0 {
-		return refuse(errors.New("there is nothing to alter"))
+	want, err := writable(name, offsets)
+	if err != nil {
+		return err
 	}
-	for i, o := range offsets {
-		if err := o.check(); err != nil {
-			return refuse(fmt.Errorf("entry %d: %w", i, err))
+	return c.alter(ctx, name, offsets, want)
+}
+
+// writable refuses offsets that cannot be written.
+func writable(name string, offsets []Offset) (*offsetTable, error) {
+	err := errors.New("there is nothing to alter")
+	if len(offsets) > 0 {
+		var t *offsetTable
+		if t, err = newWritableTable(offsets); err == nil {
+			return t, nil
 		}
 	}
-	want, err := indexOffsets(offsets)
-	if err != nil {
-		return refuse(err)
-	}
+	return nil, fmt.Errorf("%w: offsets of connector %q: %w", ErrBadRequest, name, err)
+}
+
+// alter sends offsets that were found writable. want, which is needed only when
+// the outcome is unknown, is made of them where it is nil.
+func (c *Client) alter(ctx context.Context, name string, offsets []Offset, want *offsetTable) error {
 	return c.settle(ctx, 2, request{
 		method: http.MethodPatch, path: []string{"connectors", name, "offsets"}, mode: write,
-		connector: name, body: OffsetsBody{offsets}, needs: featureAlter,
+		connector: name, body: sendOffsets(offsets), needs: featureAlter,
 	}, func(ctx context.Context) error {
-		_, err := c.AwaitOffsets(ctx, name, func(got []Offset) error { return altered(want, got) }, c.retry.ReadBack)
+		if want == nil {
+			var err error
+			if want, err = newOffsetTable(offsets); err != nil {
+				return err
+			}
+		}
+		_, err := c.awaitStored(ctx, name, want, c.retry.ReadBack)
 		if e, ok := errors.AsType[*ReadBackError](err); ok && e.Reads > 0 {
 			return fmt.Errorf("%w: %w", errNotSeen, err)
 		}
@@ -94,26 +115,6 @@ func (c *Client) AlterOffsetsOnceStopped(ctx context.Context, name string, offse
 			return &NotStoppedError{Name: name, State: status.Connector.State, Tasks: status.Tasks, Err: ended(sleepErr, err)}
 		}
 	}
-}
-
-// altered reports which of the wanted offsets are not stored. What else is
-// stored does not matter.
-func altered(want map[string]string, got []Offset) error {
-	g, err := indexOffsets(got)
-	if err != nil {
-		return err
-	}
-	var lines []string
-	for p, o := range want {
-		stored, ok := g[p]
-		if !ok {
-			stored = "null"
-		}
-		if stored != o {
-			lines = append(lines, fmt.Sprintf("%s is %s, want %s", p, stored, o))
-		}
-	}
-	return differences(lines)
 }
 
 // ResetOffsets deletes all offsets of a connector, which must be STOPPED with no
@@ -180,6 +181,24 @@ func (c *Client) AwaitOffsets(ctx context.Context, name string, want func([]Offs
 		return lacks == nil, nil
 	})
 	return last, readBack(name, reads, lacks, err)
+}
+
+// awaitStored is AwaitOffsets for the entries of want, without a list of what is
+// stored. equal says which of them the last complete answer has; nil where there
+// was none.
+func (c *Client) awaitStored(ctx context.Context, name string, want *offsetTable, within time.Duration) (equal []bool, err error) {
+	var lacks error
+	reads := 0
+	err = c.poll(ctx, within, func(ctx context.Context) (bool, error) {
+		check := storedCheck{want: want}
+		if err := c.streamOffsets(ctx, name, &check, request{single: true}); err != nil {
+			return false, err
+		}
+		reads++
+		lacks, equal = check.lacks(), check.equal
+		return lacks == nil, nil
+	})
+	return equal, readBack(name, reads, lacks, err)
 }
 
 // AwaitStableOffsets reads the offsets until two successive complete answers,

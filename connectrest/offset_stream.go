@@ -10,12 +10,22 @@ import (
 // offsetStream reads an OffsetsBody entry by entry: the list may be of 100,000
 // partitions, and its text would stand in memory beside it.
 type offsetStream struct {
-	list []Offset // nil when there was none
+	sink offsetSink
+	// found says that there was a list.
+	found bool
+}
+
+// offsetSink takes entries. Their texts are overwritten by those of the next one.
+type offsetSink interface {
+	// reset forgets what was taken: each attempt to read begins anew.
+	reset()
+	take(o Offset) error
 }
 
 // DecodeFrom reads the body. Each attempt begins anew.
 func (s *offsetStream) DecodeFrom(d *json.Decoder) error {
-	s.list = nil
+	s.found = false
+	s.sink.reset()
 	if err := opening(d, '{', "an object"); err != nil {
 		return err
 	}
@@ -31,7 +41,7 @@ func (s *offsetStream) DecodeFrom(d *json.Decoder) error {
 			}
 			continue
 		}
-		if s.list != nil {
+		if s.found {
 			return fmt.Errorf("%w: offsets stands twice", restapi.ErrShape)
 		}
 		if err := s.entries(d); err != nil {
@@ -46,13 +56,17 @@ func (s *offsetStream) entries(d *json.Decoder) error {
 	if err := opening(d, '[', "a list of offsets"); err != nil {
 		return err
 	}
-	s.list = []Offset{}
+	var o Offset // whose memory each entry uses again
 	for d.More() {
-		s.list = append(s.list, Offset{})
-		if err := d.Decode(&s.list[len(s.list)-1]); err != nil {
+		o.Partition, o.Offset = o.Partition[:0], o.Offset[:0]
+		if err := d.Decode(&o); err != nil {
+			return err
+		}
+		if err := s.sink.take(o); err != nil {
 			return err
 		}
 	}
+	s.found = true
 	_, err := d.Token()
 	return err
 }

@@ -1,0 +1,284 @@
+package connectrest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
+)
+
+// ErrDuplicatePartition says that one partition stands twice in a list of
+// offsets. A worker would take the last without a word.
+var ErrDuplicatePartition = errors.New("partition stands twice")
+
+// offsetTable finds the entry of a partition in a list of offsets. It holds
+// hashes and places and no copy of any text, so that a list of 100,000 entries
+// is not in memory twice.
+type offsetTable struct {
+	offsets []Offset
+	seed    maphash.Seed
+	hashes  []uint64 // of the canonical partition of each entry
+	slots   []int32  // 1 + the entry; 0 where none is
+	a, b    []byte   // scratch of a lookup
+}
+
+// newOffsetTable fails where a partition is no JSON, or stands twice.
+func newOffsetTable(offsets []Offset) (*offsetTable, error) {
+	return tableOf(offsets, func(o Offset, scratch []byte) ([]byte, error) {
+		p, err := appendCanonical(scratch, o.Partition)
+		if err != nil {
+			return nil, fmt.Errorf("partition: %w", err)
+		}
+		return p, nil
+	})
+}
+
+// newWritableTable fails also where an entry cannot be written: its partition
+// must be an object, its offset an object or an explicit null.
+func newWritableTable(offsets []Offset) (*offsetTable, error) {
+	var other []byte
+	return tableOf(offsets, func(o Offset, scratch []byte) ([]byte, error) {
+		p, err := appendObject(scratch, o.Partition)
+		if err != nil {
+			return nil, fmt.Errorf("partition %s: %w", restapi.Bound(string(o.Partition), 256), err)
+		}
+		if len(o.Offset) == 0 {
+			return nil, fmt.Errorf("partition %s: the offset is not set; write null to delete what is stored", restapi.Bound(string(o.Partition), 256))
+		}
+		if o.IsNull() {
+			return p, nil
+		}
+		if other, err = appendObject(other[:0], o.Offset); err != nil {
+			return nil, fmt.Errorf("partition %s: offset %s: %w", restapi.Bound(string(o.Partition), 256), restapi.Bound(string(o.Offset), 256), err)
+		}
+		return p, nil
+	})
+}
+
+// appendObject is appendCanonical for what must be an object without a key
+// twice.
+func appendObject(dst []byte, raw json.RawMessage) ([]byte, error) {
+	if b, ok := appendPlain(dst, raw); ok {
+		return b, nil
+	}
+	if _, err := objectMembers(raw); err != nil {
+		return dst, err
+	}
+	return appendCanonical(dst, raw)
+}
+
+func tableOf(offsets []Offset, canonical func(Offset, []byte) ([]byte, error)) (*offsetTable, error) {
+	t := &offsetTable{
+		offsets: offsets, seed: maphash.MakeSeed(), hashes: make([]uint64, len(offsets)),
+		slots: make([]int32, 2<<bits.Len(uint(len(offsets)))),
+	}
+	var p []byte
+	for i, o := range offsets {
+		var err error
+		if p, err = canonical(o, p[:0]); err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i, err)
+		}
+		hash := maphash.Bytes(t.seed, p)
+		other, slot := t.at(p, hash)
+		if other >= 0 {
+			return nil, fmt.Errorf("entry %d: %w: %s", i, ErrDuplicatePartition, p)
+		}
+		t.hashes[i], t.slots[slot] = hash, int32(i+1)
+	}
+	return t, nil
+}
+
+// at returns the entry of a canonical partition, or -1 and the slot for it.
+func (t *offsetTable) at(p []byte, hash uint64) (entry, slot int) {
+	mask := uint64(len(t.slots) - 1)
+	for s := hash & mask; ; s = (s + 1) & mask {
+		i := int(t.slots[s]) - 1
+		if i < 0 {
+			return -1, int(s)
+		}
+		if t.hashes[i] == hash {
+			// It was canonical when it came into the table, so it still is.
+			t.b, _ = appendCanonical(t.b[:0], t.offsets[i].Partition)
+			if bytes.Equal(t.b, p) {
+				return i, int(s)
+			}
+		}
+	}
+}
+
+// offsetOf returns what is there for the partition of entry i of another table,
+// as offsetText does; "null" where nothing is.
+func (t *offsetTable) offsetOf(other *offsetTable, i int) (text []byte, err error) {
+	t.a, _ = appendCanonical(t.a[:0], other.offsets[i].Partition)
+	found, _ := t.at(t.a, maphash.Bytes(t.seed, t.a))
+	if found < 0 {
+		return []byte("null"), nil
+	}
+	return t.offsetText(t.a[:0], found)
+}
+
+// offsetText appends the canonical offset of entry i.
+func (t *offsetTable) offsetText(dst []byte, i int) ([]byte, error) {
+	if t.offsets[i].IsNull() {
+		return append(dst, "null"...), nil
+	}
+	b, err := appendCanonical(dst, t.offsets[i].Offset)
+	if err != nil {
+		return dst, fmt.Errorf("entry %d: partition %s: offset: %w", i, restapi.Bound(string(t.offsets[i].Partition), 256), err)
+	}
+	return b, nil
+}
+
+// has reports whether entry i of another table has a partition here.
+func (t *offsetTable) has(other *offsetTable, i int) bool {
+	t.a, _ = appendCanonical(t.a[:0], other.offsets[i].Partition)
+	found, _ := t.at(t.a, maphash.Bytes(t.seed, t.a))
+	return found >= 0
+}
+
+// DiffOffsets compares two sets of offsets: each partition once, in any order
+// and with its keys in any order, an entry with a null offset as none. It
+// returns nil when they are equal, else an error that counts the partitions that
+// are missing in got, not wanted there, or stored with another offset, and
+// names the first of them.
+func DiffOffsets(want, got []Offset) error {
+	w, err := newOffsetTable(want)
+	if err != nil {
+		return fmt.Errorf("wanted offsets: %w", err)
+	}
+	g, err := newOffsetTable(got)
+	if err != nil {
+		return fmt.Errorf("stored offsets: %w", err)
+	}
+	var d differences
+	var text []byte
+	for i := range want {
+		if text, err = w.offsetText(text[:0], i); err != nil {
+			return fmt.Errorf("wanted offsets: %w", err)
+		}
+		stored, err := g.offsetOf(w, i)
+		switch {
+		case err != nil:
+			return fmt.Errorf("stored offsets: %w", err)
+		case bytes.Equal(stored, text):
+		case string(text) == "null":
+			d.add(want[i], " is %s, want none", stored)
+		case string(stored) == "null":
+			d.add(want[i], " is missing, want %s", text)
+		default:
+			d.add(want[i], " is %s, want %s", stored, text)
+		}
+	}
+	for i := range got {
+		if text, err = g.offsetText(text[:0], i); err != nil {
+			return fmt.Errorf("stored offsets: %w", err)
+		}
+		if string(text) != "null" && !w.has(g, i) {
+			d.add(got[i], " is %s, want none", text)
+		}
+	}
+	return d.err()
+}
+
+// storedCheck compares what is stored with what is wanted, entry by entry, so that
+// no list of what is stored need be kept. What else is stored does not matter.
+type storedCheck struct {
+	want *offsetTable
+	// seen are the entries of want that an offset is stored for, equal or not.
+	seen, equal []bool
+	diff        differences
+	twice       error
+	a, b        []byte
+}
+
+func (c *storedCheck) reset() {
+	n := len(c.want.offsets)
+	*c = storedCheck{want: c.want, seen: make([]bool, n), equal: make([]bool, n)}
+}
+
+func (c *storedCheck) take(o Offset) error {
+	var err error
+	if c.a, err = appendCanonical(c.a[:0], o.Partition); err != nil {
+		return fmt.Errorf("%w: partition: %w", restapi.ErrShape, err)
+	}
+	i, _ := c.want.at(c.a, maphash.Bytes(c.want.seed, c.a))
+	switch {
+	case i < 0:
+		return nil
+	case c.seen[i]:
+		c.twice = fmt.Errorf("%w: %s", ErrDuplicatePartition, c.a)
+		return nil
+	}
+	c.seen[i] = true
+	stored := []byte("null")
+	if !o.IsNull() {
+		if c.a, err = appendCanonical(c.a[:0], o.Offset); err != nil {
+			return fmt.Errorf("%w: offset: %w", restapi.ErrShape, err)
+		}
+		stored = c.a
+	}
+	return c.compare(i, stored)
+}
+
+func (c *storedCheck) compare(i int, stored []byte) error {
+	var err error
+	if c.b, err = c.want.offsetText(c.b[:0], i); err != nil {
+		return err
+	}
+	if c.equal[i] = bytes.Equal(stored, c.b); !c.equal[i] {
+		c.diff.add(c.want.offsets[i], " is %s, want %s", stored, c.b)
+	}
+	return nil
+}
+
+// lacks says what is not stored as wanted, once every stored entry was taken.
+func (c *storedCheck) lacks() error {
+	if c.twice != nil {
+		return c.twice
+	}
+	for i, seen := range c.seen {
+		if seen {
+			continue
+		}
+		c.seen[i] = true
+		if err := c.compare(i, []byte("null")); err != nil {
+			return err
+		}
+	}
+	return c.diff.err()
+}
+
+// differences keeps the first few of many, by their text.
+type differences struct {
+	n     int
+	first []string
+}
+
+func (d *differences) add(o Offset, format string, args ...any) {
+	const shown = 5
+	p, _ := canonicalJSON(o.Partition) // what stands in a table has one
+	line := p + fmt.Sprintf(format, args...)
+	d.n++
+	at, _ := slices.BinarySearch(d.first, line)
+	if at == shown {
+		return
+	}
+	d.first = slices.Insert(d.first[:min(len(d.first), shown-1)], min(at, len(d.first)), line)
+}
+
+func (d *differences) err() error {
+	if d.n == 0 {
+		return nil
+	}
+	s := strings.Join(d.first, ", ")
+	if d.n > len(d.first) {
+		s += fmt.Sprintf(", and %d more", d.n-len(d.first))
+	}
+	return fmt.Errorf("partitions that differ: %d: %s", d.n, s)
+}

@@ -1,0 +1,196 @@
+package connectrest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
+)
+
+// The bounds of one part of a large change of offsets. A worker gives up a
+// request after 90 s, whatever the body is like: it has no bound on the size of a
+// body, and each entry becomes a record of its own in its topic
+// (KafkaOffsetBackingStore). docs/connect-overhead.md has what a real worker
+// takes for parts of other sizes.
+const (
+	DefaultPartEntries = 1000
+	DefaultPartBytes   = 1 << 20
+)
+
+// PartState says how far one part of a change of offsets came.
+type PartState string
+
+// The states of a part.
+const (
+	// PartNotWritten: it was not sent, or the worker said that it did nothing.
+	PartNotWritten PartState = "not written"
+	// PartWritten: the worker said that it is written, or it was read back.
+	PartWritten PartState = "written"
+	// PartUnknown: it was sent and may be written, in part too, or it was not all
+	// seen when everything was read back.
+	PartUnknown PartState = "unknown"
+)
+
+// Part is one request of [Client.AlterOffsetsInParts].
+type Part struct {
+	// Number counts from 1 to Of.
+	Number, Of int
+	// Offsets are successive entries of the caller's list, and share its memory.
+	Offsets []Offset
+	State   PartState
+}
+
+// String names the part by its number and by its first and last partition.
+func (p Part) String() string {
+	s := fmt.Sprintf("part %d of %d", p.Number, p.Of)
+	if n := len(p.Offsets); n > 0 {
+		first, last := p.Offsets[0].Partition, p.Offsets[n-1].Partition
+		s += fmt.Sprintf(" (%d partitions, %s to %s)", n, restapi.Bound(string(first), 256), restapi.Bound(string(last), 256))
+	}
+	return s
+}
+
+// PartsProgress says how far a change of offsets in parts has come.
+type PartsProgress struct {
+	// Part is the one that was just written.
+	Part Part
+	// Written and Total count partitions.
+	Written, Total int
+}
+
+// PartsError says which parts of a change of offsets are written, which are not,
+// and which may be. [Client.ContinueOffsets] goes on from it.
+type PartsError struct {
+	// Name is the connector's.
+	Name string
+	// Parts are all of them, in the order in which they are sent.
+	Parts []Part
+	// Failed is the number of the part that failed; 0 where every part was written
+	// and the offsets that were read back never were as expected.
+	Failed int
+	// Err says what failed.
+	Err error
+}
+
+// In returns the parts of a state.
+func (e *PartsError) In(state PartState) []Part {
+	var in []Part
+	for _, p := range e.Parts {
+		if p.State == state {
+			in = append(in, p)
+		}
+	}
+	return in
+}
+
+// Error names the part that failed, why, and how far every part came.
+func (e *PartsError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "offsets of connector %q: ", e.Name)
+	if e.Failed > 0 {
+		fmt.Fprintf(&b, "%v: %v", e.Parts[e.Failed-1], e.Err)
+	} else {
+		fmt.Fprintf(&b, "all %d parts were sent: %v", len(e.Parts), e.Err)
+	}
+	for _, state := range []PartState{PartWritten, PartUnknown, PartNotWritten} {
+		if s := describeParts(e.In(state)); s != "" {
+			fmt.Fprintf(&b, "; %s: %s", state, s)
+		}
+	}
+	if errors.Is(e.Err, ErrTimedOut) {
+		b.WriteString(" (smaller parts, WithPartSize, take the worker less time)")
+	}
+	return b.String()
+}
+
+// Unwrap returns what failed.
+func (e *PartsError) Unwrap() error { return e.Err }
+
+// describeParts lists parts by runs of their numbers: "parts 1 to 6, 9 (6,012 …)".
+func describeParts(parts []Part) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	var runs []string
+	partitions := 0
+	for i := 0; i < len(parts); {
+		j := i
+		for j+1 < len(parts) && parts[j+1].Number == parts[j].Number+1 {
+			j++
+		}
+		run := fmt.Sprint(parts[i].Number)
+		if j > i {
+			run += fmt.Sprintf(" to %d", parts[j].Number)
+		}
+		runs = append(runs, run)
+		i = j + 1
+	}
+	for _, p := range parts {
+		partitions += len(p.Offsets)
+	}
+	word := "part"
+	if len(parts) > 1 {
+		word = "parts"
+	}
+	return fmt.Sprintf("%s %s (%d partitions)", word, restapi.Bound(strings.Join(runs, ", "), 512), partitions)
+}
+
+// PartsOption changes how [Client.AlterOffsetsInParts] works.
+type PartsOption func(*partsSettings) error
+
+type partsSettings struct {
+	entries, bytes int
+	progress       func(PartsProgress)
+	want           func([]Offset) error
+	within         time.Duration
+	leave          bool // the read-back to the caller
+}
+
+// WithPartSize bounds one part: partitions, and bytes of its body.
+// By default, [DefaultPartEntries] and [DefaultPartBytes].
+func WithPartSize(partitions, bytes int) PartsOption {
+	return func(s *partsSettings) error {
+		if partitions < 1 || bytes < 1 {
+			return fmt.Errorf("the size of a part is %d partitions and %d bytes, both must be positive", partitions, bytes)
+		}
+		s.entries, s.bytes = partitions, bytes
+		return nil
+	}
+}
+
+// WithPartsProgress calls report after each part that was written, before the
+// next one is sent. By default, nothing is reported.
+func WithPartsProgress(report func(PartsProgress)) PartsOption {
+	return func(s *partsSettings) error {
+		if report == nil {
+			return errors.New("the function that progress is reported to is nil")
+		}
+		s.progress = report
+		return nil
+	}
+}
+
+// WithPartsReadBack says what the offsets must be like once every part is
+// written, and how long they are read until they are. want nil means that what
+// was sent must be stored, whatever else is.
+// By default, nil and [RetryPolicy].ReadBack.
+func WithPartsReadBack(want func([]Offset) error, within time.Duration) PartsOption {
+	return func(s *partsSettings) error {
+		if within <= 0 {
+			return fmt.Errorf("the time for the read-back is %v, it must be positive", within)
+		}
+		s.want, s.within, s.leave = want, within, false
+		return nil
+	}
+}
+
+// WithoutPartsReadBack leaves it to the caller to read everything back. A part
+// whose outcome is unknown is read back all the same.
+func WithoutPartsReadBack() PartsOption {
+	return func(s *partsSettings) error {
+		s.leave = true
+		return nil
+	}
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package connectrest_test
+
+const raceEnabled = true
