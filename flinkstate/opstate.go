@@ -6,9 +6,11 @@ import (
 )
 
 // Versions of the operator state backend's format
-// (OperatorBackendSerializationProxy): 5 in Flink 1.7 to 1.17, 6 from 1.18 on,
+// (OperatorBackendSerializationProxy): 2 to 5 in Flink 1.3 to 1.17, which differ in
+// serializer snapshots alone, and 6 from 1.18 on,
 // which says in one more byte whether the elements are compressed.
 const (
+	backendOldest     = 2
 	backendPlain      = 5
 	backendCompressed = 6
 )
@@ -53,13 +55,13 @@ func (h *stateHandle) elements(operator string, src bytesAt, each elementFunc) e
 	compressed := int8(0)
 	switch v := c.i32(headerWhat); {
 	case c.err != nil:
-	case v == backendPlain:
+	case backendOldest <= v && v <= backendPlain:
 	case v == backendCompressed:
 		compressed = c.i8(headerWhat)
 	case v < 0 || v > 1<<8:
 		c.corrupt(0, headerWhat, "%d is no version of an operator state", v)
 	default:
-		c.unsupported(0, headerWhat, "operator state version %d (versions %d and %d are read)", v, backendPlain, backendCompressed)
+		c.unsupported(0, headerWhat, "operator state version %d (versions %d to %d are read)", v, backendOldest, backendCompressed)
 	}
 	switch {
 	case c.err != nil:

@@ -58,7 +58,7 @@ func TestUnknownFormsAreUnsupported(t *testing.T) {
 		{"channel state handle", job{version: 6, operators: beside(func(s *jobSubtask) { s.channels = [][]byte{put(int8(9))} }).operators, properties: props}.bytes(), []string{otherID, "channel state handle type 9"}},
 		{"splits in a handle for keyed state", oneSource(t, nil, handle(put(int8(3), 0, 0, inline(stream)), listState{readerState, 0, at})).bytes(), []string{"stream handle type 3"}},
 		{"operator state version", oneSource(t, nil, handle(inline(append(put(7), stream[4:]...)), listState{readerState, 0, at})).bytes(), []string{testSource, "operator state version 7"}},
-		{"operator state of Flink 1.6 and older", oneSource(t, nil, handle(inline(append(put(4), stream[4:]...)), listState{readerState, 0, at})).bytes(), []string{testSource, "byte ", "operator state header", "operator state version 4 (versions 5 and 6 are read)"}},
+		{"operator state of Flink 1.2", oneSource(t, nil, handle(inline(append(put(1), stream[4:]...)), listState{readerState, 0, at})).bytes(), []string{testSource, "byte ", "operator state header", "operator state version 1 (versions 2 to 6 are read)"}},
 		{"coordinator version", oneSource(t, put(2, 2, sized(0, int8(1))), reader(good)).bytes(), []string{testSource, "coordinator version", "version 2"}},
 		{"enumerator version", oneSource(t, enumerator(4, 0, int8(1)), reader(good)).bytes(), []string{testSource, "enumerator state version 4"}},
 		{"split version of the enumerator", oneSource(t, enumerator(3, 0, 1, int8(1)), reader(good)).bytes(), []string{testSource, "split serializer version 1"}},
