@@ -86,11 +86,15 @@ func marker(start int64) offsetmap.Marker {
 
 // isNewerSplit reports whether b, a split of serializer version v, starts as the
 // split of a KafkaSource does, though no version but 0 is known. Passing it over
-// as another source's could lose partitions.
+// as another source's could lose partitions. Splits of other sources begin with a
+// name as well (FileSourceSplitSerializer, RocketMQ's, Paimon's), behind which text
+// or objects of Java stand; read as a partition and offsets those give numbers that
+// no topic has.
 func isNewerSplit(v int32, b []byte) bool {
+	const partitions, records = 1 << 16, 1 << 56 // more than any topic has
 	c := newCursor("", 0, b)
 	name := c.raw("topic")
-	partition := c.i32("partition")
-	c.take(16, "offsets")
-	return v > 0 && c.err == nil && partition >= 0 && offsetmap.ValidateTopic(string(name)) == nil
+	partition, start, stop := c.i32("partition"), c.i64("start"), c.i64("stop")
+	return v > 0 && c.err == nil && 0 <= partition && partition < partitions && offsetmap.ValidateTopic(string(name)) == nil &&
+		start < records && (start >= 0 || marker(start) != offsetmap.Unknown) && stop < records && legalStop(stop)
 }
