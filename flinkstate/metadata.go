@@ -253,7 +253,7 @@ func (p *metadataParser) managedState(op *operator) {
 	if p.err != nil {
 		return
 	}
-	hint := slices.ContainsFunc(p.states, func(s opState) bool { return s.name == producerHint })
+	hint := slices.ContainsFunc(p.states, func(s opState) bool { return isProducerHint(s.name) })
 	for i, s := range p.states {
 		op.list(s)
 		if len(op.States) > maxStates {
@@ -270,9 +270,9 @@ func (p *metadataParser) managedState(op *operator) {
 		case legacyOldState:
 			op.legacyOld += len(s.offsets) / 8
 			op.defaults = append(op.defaults, p.stateHandle(i, stream))
-		case writerState, committerState:
+		case writerState, committerState, endOfInputState:
 			op.sinks = append(op.sinks, p.stateHandle(i, stream))
-		case producerHint, producerState:
+		case producerHint, producerOldHint, producerState:
 			if hint {
 				op.sinks = append(op.sinks, p.stateHandle(i, stream))
 			}

@@ -91,7 +91,7 @@ func (r *sinkReader) fail(h *stateHandle, err error) {
 
 // read takes the elements of one state of one subtask.
 func (r *sinkReader) read(h *stateHandle, src bytesAt) error {
-	if h.name == producerHint {
+	if isProducerHint(h.name) {
 		r.good[h.name] = true // numbers only, of which nothing follows
 		return nil
 	}
@@ -127,6 +127,7 @@ func (r *sinkReader) done() *Sink {
 	holds := map[string]string{
 		writerState: "writers of a KafkaSink", committerState: "transactions that a KafkaSink has prepared",
 		producerState: "transactions of a FlinkKafkaProducer", producerHint: "numbers for ids of a FlinkKafkaProducer",
+		producerOldHint: "numbers for ids of a FlinkKafkaProducer", endOfInputState: "whether the input of a sink has ended",
 	}
 	for i := range r.op.States {
 		s := &r.op.States[i]

@@ -2,12 +2,22 @@ package flinkstate
 
 import "fmt"
 
-// Names of the states of a FlinkKafkaProducer. Only both together make one:
-// the second is that of every TwoPhaseCommitSinkFunction.
+// Names of the states of a FlinkKafkaProducer. Only a hint and the other together
+// make one: that is the name of the state of every TwoPhaseCommitSinkFunction.
 const (
-	producerHint  = "next-transactional-id-hint-v2"
-	producerState = "state"
+	producerHint    = "next-transactional-id-hint-v2"
+	producerOldHint = "next-transactional-id-hint" // of older releases, and of FlinkKafkaProducer011
+	producerState   = "state"
 )
+
+// isProducerHint reports whether a state holds from where a FlinkKafkaProducer
+// counts its transactional ids.
+func isProducerHint(name string) bool { return name == producerHint || name == producerOldHint }
+
+// endOfInputState is SinkWriterOperator.END_OF_INPUT_STATE_DESC: one boolean, which
+// writers of sinks with a committer have in some releases (1.20.1 and 2.0.0 do,
+// 1.20.0, 1.20.2 and 2.0.2 do not).
+const endOfInputState = "end_of_input_state"
 
 const committerMagic = 0xb91f252c // CommittableCollectorSerializer.MAGIC_NUMBER
 
@@ -28,6 +38,8 @@ func parseSink(name string, c *cursor) sinkState {
 		s = c.committer()
 	case producerState:
 		s = c.producer()
+	case endOfInputState:
+		c.flag("end of input")
 	}
 	if c.err == nil && c.left() > 0 {
 		c.corrupt(c.off, "end", "%d bytes follow", c.left())
