@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/flinkmm2/flinkmm2/stores"
@@ -109,6 +110,58 @@ func repeated(t *testing.T, beginning, says string) {
 			}
 			hidden(t, err)
 		})
+	}
+}
+
+// Several requests are under way at once, each with a signature of its own: the one
+// that is refused need not be the one that was sent last.
+func TestASignatureIsTakenOutThoughAnotherWasSentSince(t *testing.T) {
+	var requests atomic.Int32
+	first, second := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead { // S3's answer to it has no words
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		if requests.Add(1) == 1 {
+			close(first)
+			select {
+			case <-second:
+			case <-r.Context().Done():
+			}
+		} else {
+			defer close(second)
+		}
+		w.WriteHeader(http.StatusForbidden)
+		_ = xml.NewEncoder(w).Encode(struct {
+			XMLName       xml.Name `xml:"Error"`
+			Code, Message string
+		}{Code: "AccessDenied", Message: r.Header.Get("Authorization")})
+	}))
+	t.Cleanup(server.Close)
+	role := func(name string) string {
+		return map[string]string{"AWS_ACCESS_KEY_ID": "access", "AWS_SECRET_ACCESS_KEY": keptPassword}[name]
+	}
+	store, err := stores.Open(t.Context(), "s3://bucket/a", stores.WithEnv(role), stores.WithS3Endpoint(server.URL), stores.WithS3Region("r"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	refused := make(chan error, 1)
+	go func() {
+		_, err := store.ReadDir(store.Dir() + "/first")
+		refused <- err
+	}()
+	<-first
+	_, err = store.ReadDir(store.Dir() + "/second")
+	for _, err := range []error{err, <-refused} {
+		if err == nil || !strings.Contains(err.Error(), "<secret>") {
+			t.Errorf("got %v, want an error of which something was taken out", err)
+		}
+		hidden(t, err)
+	}
+	if n := requests.Load(); n != 2 {
+		t.Errorf("%d requests, want 2", n)
 	}
 }
 
