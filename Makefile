@@ -5,12 +5,14 @@ FUZZLIMIT ?= 131072
 TESTFLAGS ?=
 BENCHFLAGS ?=
 VERSIONS ?= 3.9.2,4.3.1
+CONNECT_VERSIONS ?= 3.5.1,3.6.2,3.7.2,3.8.1,3.9.2,4.0.2,4.1.2,4.3.1
+CONNECT_TABLE ?= docs/connect-conformance.md
 FLINK ?= 1.20.5
 SCENARIOS ?= all
 STATE ?= /flink
 OUT ?=
 
-.PHONY: help test race jvm versions fixtures test-list fuzz fuzz-corpus bench bench-flink lint quickstart
+.PHONY: help test race jvm versions conformance fixtures test-list fuzz fuzz-corpus bench bench-flink lint quickstart
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -33,6 +35,10 @@ fixtures: ## savepoints of real jobs of FLINK (1.20.5) into OUT: SCENARIOS (all)
 	@test -d "$(OUT)" || { echo 'make fixtures: OUT="$(OUT)" is no folder: say OUT=FOLDER' >&2; exit 2; }
 	@FLINKMM2_REQUIRE=jvm,flink go test ./internal/flinklab -run '^TestSavepointsOfRealJobs$$' -count=1 -v -timeout 60m -flinklab.release '$(FLINK)' \
 		-flinklab.scenarios '$(SCENARIOS)' -flinklab.out '$(abspath $(OUT))' -flinklab.state '$(STATE)' $(TESTFLAGS)
+
+conformance: ## connecttest and real workers of CONNECT_VERSIONS held to the same cases; writes the table of docs/connect-conformance.md
+	@FLINKMM2_REQUIRE=jvm nice go test ./connectrest/connecttest -count=1 -timeout 60m -run '^TestConformance$$' -conformance.versions $(CONNECT_VERSIONS) \
+		-conformance.table "$(abspath $(CONNECT_TABLE))" $(TESTFLAGS)
 
 test-list: ## run all tests and write the names of those that passed to .ci/tests.txt (needs what jvm needs)
 	@go run ./scripts/gotest -packages plain -no-skips -update-list -- -timeout 20m

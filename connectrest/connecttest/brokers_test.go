@@ -3,12 +3,14 @@ package connecttest_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -73,14 +75,7 @@ func read(t testing.TB, brokers []string, topic string, partition int32) []*kgo.
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	admin := kadm.NewClient(kafka(t, brokers))
-	starts, err := admin.ListStartOffsets(ctx, topic)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ends, err := admin.ListEndOffsets(ctx, topic)
-	if err != nil {
-		t.Fatal(err)
-	}
+	starts, ends := list(ctx, t, admin.ListStartOffsets, topic), list(ctx, t, admin.ListEndOffsets, topic)
 	start, _ := starts.Lookup(topic, partition)
 	end, ok := ends.Lookup(topic, partition)
 	if !ok || end.Err != nil || start.Offset == end.Offset {
@@ -104,6 +99,23 @@ func read(t testing.TB, brokers []string, topic string, partition int32) []*kgo.
 			return records
 		}
 	}
+}
+
+// list lists offsets, again while a partition that is new has no leader.
+func list(ctx context.Context, t testing.TB, of func(context.Context, ...string) (kadm.ListedOffsets, error), topic string) (listed kadm.ListedOffsets) {
+	t.Helper()
+	await(t, "a leader of "+topic, func() (any, bool) {
+		var err error
+		if listed, err = of(ctx, topic); err == nil {
+			return nil, true
+		}
+		var shards *kadm.ShardErrors
+		if !errors.As(err, &shards) || !slices.ContainsFunc(shards.Errs, func(s kadm.ShardError) bool { return errors.Is(s.Err, kerr.LeaderNotAvailable) }) {
+			t.Fatalf("list the offsets of %s: %v", topic, err)
+		}
+		return err, false
+	})
+	return listed
 }
 
 // values are the values of the records of a partition.

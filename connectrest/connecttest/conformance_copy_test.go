@@ -324,11 +324,11 @@ func testHeartbeats(t *testing.T, s *stage) {
 		return got, len(got) > 0
 	})
 	awaitValues(t, s.target, "source."+device, 0, expected(device, 0, 0, 2))
-	s.must(t, http.StatusNoContent, "PUT", "/connectors/"+name+"/stop", nil)
-	s.awaitStates(t, name, "STOPPED")
 	s.awaitOffsets(t, name, map[string]string{
 		"source/heartbeats/0": `{"offset":1}`, "source/" + device + "/0": `{"offset":1}`, "source/" + orders + "/0": `{"offset":1}`,
 	})
+	s.must(t, http.StatusNoContent, "PUT", "/connectors/"+name+"/stop", nil)
+	s.awaitStates(t, name, "STOPPED")
 	if s.atLeast("4.0.0") {
 		orders = s.name("orders")
 		name = s.started(t, orders, 2, -1, conf{"heartbeats.replication.enabled": "false", "tasks.max": "9"})

@@ -31,6 +31,8 @@ var refusedAsRebalance = map[string]int{
 	"Cannot complete request momentarily due to no known leader URL, likely because a rebalance was underway.":        http.StatusConflict,
 	"Cannot complete request because of a conflicting operation (e.g. worker rebalance)":                              http.StatusConflict,
 	"Request cannot be completed because a rebalance is expected":                                                     http.StatusInternalServerError,
+	// It waits 3 s for that, which a machine under load may need.
+	"Failed to read to end of config topic before modifying connector offsets": http.StatusInternalServerError,
 }
 
 func testJoin(t *testing.T, s *stage) {
