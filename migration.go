@@ -48,7 +48,7 @@ type Connect interface {
 	Create(ctx context.Context, req connectrest.CreateRequest) (connectrest.ConnectorInfo, error)
 	AwaitStopped(ctx context.Context, name string) (connectrest.Status, error)
 	AwaitOffsets(ctx context.Context, name string, want func([]connectrest.Offset) error, within time.Duration) ([]connectrest.Offset, error)
-	AlterOffsets(ctx context.Context, name string, offsets []connectrest.Offset) error
+	AlterOffsetsInParts(ctx context.Context, name string, offsets []connectrest.Offset, opts ...connectrest.PartsOption) error
 	Stop(ctx context.Context, name string) error
 	Resume(ctx context.Context, name string) error
 	Delete(ctx context.Context, name string) error

@@ -21,6 +21,9 @@ const (
 	// LogWait comes before a step stands still on purpose, so that a program can say
 	// so. Attributes: for (a text), duration, connector.
 	LogWait = "wait"
+	// LogProgress comes now and then during long work. Attributes: what (a text),
+	// done, total, connector.
+	LogProgress = "progress"
 )
 
 // WithLogger gives the logger for what the steps do.

@@ -21,10 +21,6 @@ const maxSteps = 24
 // Flink: the rollback has settled before, so what moves now is somebody else's.
 const maxSettles = 3
 
-// maxWrites bounds one PATCH, so that it stays far inside the worker's fixed
-// 90 seconds.
-const maxWrites = 500
-
 // reached is where the way to a goal ended.
 type reached struct {
 	seen    engine.Observed // what the last decision was made from
@@ -156,8 +152,11 @@ func (m *Migration) awaitGone(ctx context.Context) error {
 	}
 }
 
-// write alters the stored offsets, part by part, and reads everything back
-// before it says that they are written.
+// write alters the stored offsets, part by part, and reads everything back before
+// it says that they are written. A part that fails ends it with a
+// *connectrest.PartsError. What was written stays then, which is known and never
+// started: a start demands every offset of the plan, and the next run leaves what is
+// the plan's already and writes the rest.
 func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, o *observer, seen engine.Observed, changes []engine.Change) error {
 	name := actWrite
 	if goal == engine.Rollback {
@@ -174,22 +173,19 @@ func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap
 	}
 	alias := plan.Body.Connector.SourceAlias
 	return m.actAfter(ctx, o.entries, Entry{Act: name, Plan: plan.Digest, Detail: fmt.Sprintf("%d partitions", len(changes))}, func(ctx context.Context) error {
-		for len(changes) > 0 {
-			n := min(len(changes), maxWrites)
-			part := make(map[offsetmap.TopicPartition]offsetmap.Write, n)
-			for _, c := range changes[:n] {
-				part[c.TopicPartition] = c.Write
-			}
-			changes = changes[n:]
-			entries, err := connectrest.MirrorSourceWrites(alias, part)
-			if err != nil {
-				return err
-			}
-			if err := m.cfg.Connect.AlterOffsets(ctx, m.cfg.Connector, entries); err != nil {
-				return err
-			}
+		all := make(map[offsetmap.TopicPartition]offsetmap.Write, len(changes))
+		for _, c := range changes {
+			all[c.TopicPartition] = c.Write
 		}
-		_, err := m.cfg.Connect.AwaitOffsets(ctx, m.cfg.Connector, func(all []connectrest.Offset) error {
+		entries, err := connectrest.MirrorSourceWrites(alias, all)
+		if err != nil {
+			return err
+		}
+		err = m.cfg.Connect.AlterOffsetsInParts(ctx, m.cfg.Connector, entries, connectrest.WithoutPartsReadBack(), connectrest.WithPartsProgress(m.progress(ctx)))
+		if err != nil {
+			return err
+		}
+		_, err = m.cfg.Connect.AwaitOffsets(ctx, m.cfg.Connector, func(all []connectrest.Offset) error {
 			s, err := mirrorOffsets(alias, all)
 			switch {
 			case err != nil:
@@ -201,6 +197,15 @@ func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap
 		}, m.readBack)
 		return err
 	})
+}
+
+// progress tells of long work: of what is more than one part.
+func (m *Migration) progress(ctx context.Context) func(connectrest.PartsProgress) {
+	return func(p connectrest.PartsProgress) {
+		if p.Part.Of > 1 {
+			m.log.InfoContext(ctx, LogProgress, "what", "offsets written", "done", p.Written, "total", p.Total, "connector", m.cfg.Connector)
+		}
+	}
 }
 
 func same(a, b offsetsByPartition) (n int) {

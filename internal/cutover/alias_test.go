@@ -23,8 +23,8 @@ func renamed(all []connectrest.Offset, from, to []byte) []connectrest.Offset {
 	return out
 }
 
-func (c aliasIgnored) AlterOffsets(ctx context.Context, name string, offsets []connectrest.Offset) error {
-	return c.Client.AlterOffsets(ctx, name, renamed(offsets, right, wrong))
+func (c aliasIgnored) AlterOffsetsInParts(ctx context.Context, name string, offsets []connectrest.Offset, opts ...connectrest.PartsOption) error {
+	return c.Client.AlterOffsetsInParts(ctx, name, renamed(offsets, right, wrong), opts...)
 }
 
 func (c aliasIgnored) AwaitOffsets(ctx context.Context, name string, want func([]connectrest.Offset) error, within time.Duration) ([]connectrest.Offset, error) {

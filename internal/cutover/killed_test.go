@@ -65,8 +65,8 @@ func (m *mortal) Connector(ctx context.Context, name string) (connectrest.Connec
 	return call(m, func() (connectrest.ConnectorInfo, error) { return m.Connect.Connector(ctx, name) })
 }
 
-func (m *mortal) AlterOffsets(ctx context.Context, name string, o []connectrest.Offset) error {
-	return act(m, func() error { return m.Connect.AlterOffsets(ctx, name, o) })
+func (m *mortal) AlterOffsetsInParts(ctx context.Context, name string, o []connectrest.Offset, opts ...connectrest.PartsOption) error {
+	return act(m, func() error { return m.Connect.AlterOffsetsInParts(ctx, name, o, opts...) })
 }
 
 func (m *mortal) AwaitOffsets(ctx context.Context, name string, want func([]connectrest.Offset) error, within time.Duration) ([]connectrest.Offset, error) {
