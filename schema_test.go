@@ -37,9 +37,10 @@ func TestSchemasListTheConstants(t *testing.T) {
 		"kind of source": {member(positions.Def("source"), "kind"), texts(flinkstate.KafkaSource, flinkstate.DynamicKafkaSource, flinkstate.FlinkKafkaConsumer)},
 		"discovery": {member(positions.Def("source"), "discovery"), texts(
 			flinkstate.DiscoveryUnknown, flinkstate.DiscoveryFinished, flinkstate.DiscoveryUnfinished)},
-		"unread": {member(positions.Def("position"), "unread"), texts(
-			offsetmap.Earliest, offsetmap.Latest, offsetmap.Committed, offsetmap.Unset, offsetmap.Unknown)},
-		"state": {member(positions.Def("position"), "state"), texts(offsetmap.Unassigned, offsetmap.FinishedOrUnassigned)},
+		"unread": {member(positions.Def("position"), "unread"), []string{
+			offsetmap.Earliest.String(), offsetmap.Latest.String(), offsetmap.Committed.String(), offsetmap.Unset.String(), offsetmap.Unknown.String(),
+		}},
+		"state": {member(positions.Def("position"), "state"), []string{offsetmap.Unassigned.String(), offsetmap.FinishedOrUnassigned.String()}},
 		"relation": {member(positions.Def("relation"), "relation"), texts(
 			flinkstate.Equal, flinkstate.Behind, flinkstate.Ahead, flinkstate.Missing, flinkstate.Unread)},
 		"outcome": {proofs.Def("outcome"), texts(proof.Proven, proof.Failed, proof.NotProven, proof.NoProgress, proof.NothingToCopy)},

@@ -237,7 +237,7 @@ func (w *wayBack) planFrom(steps *flinkmm2.Migration, c0, c1 string) (*offsetmap
 	position := func(p int32, next string) offsetmap.Position {
 		one := offsetmap.Position{TopicPartition: offsetmap.TopicPartition{Topic: "orders", Partition: p}, Unread: offsetmap.Earliest}
 		if next != "" {
-			one.Next, one.Unread = offset(w.T, next), ""
+			one.Next, one.Unread = offset(w.T, next), 0
 		}
 		return one
 	}

@@ -98,7 +98,7 @@ func checkPositions(t *testing.T, ps []offsetmap.Position) {
 		if i > 0 && cmp.Or(ps[i-1].Compare(p.TopicPartition), strings.Compare(ps[i-1].Cluster, p.Cluster)) >= 0 {
 			t.Errorf("%s of %q is not behind %s of %q", p.TopicPartition, p.Cluster, ps[i-1].TopicPartition, ps[i-1].Cluster)
 		}
-		if held := p.State == ""; held == p.Next.IsNone() && p.Unread == "" || held && !p.Start.IsNone() || !held && !p.Next.IsNone() {
+		if held := p.State.IsNone(); held == p.Next.IsNone() && p.Unread.IsNone() || held && !p.Start.IsNone() || !held && !p.Next.IsNone() {
 			t.Errorf("neither a position nor a reason for none: %+v", p)
 		}
 	}

@@ -84,7 +84,7 @@ func (r *sourceReader) mergeUnion() error {
 // stands says in words where a split stands.
 func stands(start int64) string {
 	if start < 0 {
-		return "unread, " + string(marker(start))
+		return "unread, " + marker(start).String()
 	}
 	return fmt.Sprintf("next offset %d", start)
 }

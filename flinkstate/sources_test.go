@@ -98,7 +98,7 @@ func TestPartitionsOfTheEnumeratorAlone(t *testing.T) {
 				perSubtask(0, sized("orders", 0, int64(1), int64(noStop))),
 				perSubtask(1, sized("orders", 1, int64(7), int64(9))),
 			)), 0xff, 0xff),
-			[]offsetmap.Position{held, with(gone, 7, 9, "")},
+			[]offsetmap.Position{held, with(gone, 7, 9, 0)},
 			flinkstate.DiscoveryUnknown,
 		},
 		{
@@ -113,7 +113,7 @@ func TestPartitionsOfTheEnumeratorAlone(t *testing.T) {
 		},
 		{
 			"version 3", enumerator(3, 3, 0, entry(2, 4, noStop, 1), entry(1, -2, 20, 0), entry(0, 3, noStop, 0), int8(0)),
-			[]offsetmap.Position{held, with(gone, -1, 20, ""), with(waiting, 4, -1, "")},
+			[]offsetmap.Position{held, with(gone, -1, 20, 0), with(waiting, 4, -1, 0)},
 			flinkstate.DiscoveryUnfinished,
 		},
 		{
@@ -147,7 +147,7 @@ func TestFixtureStoppingOffsetsOfTheEnumerator(t *testing.T) {
 		n := 0
 		for _, src := range snap.Sources {
 			for _, p := range src.Partitions {
-				if p.State != "" {
+				if !p.State.IsNone() {
 					n++
 					if p.Stop != next(t, stop(p.TopicPartition)) {
 						t.Errorf("%s: %s stops at %s", name, p.TopicPartition, p.Stop)

@@ -1,6 +1,7 @@
 package offsetmap
 
 import (
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -121,7 +122,11 @@ func locate(place []string, t reflect.Type, raw json.RawMessage) *PlaceError {
 		return nil
 	}
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return here(fmt.Sprintf("%s is not a value of type %s", shorten(raw), t.Kind()))
+		kind := t.Kind()
+		if _, named := reflect.TypeAssert[encoding.TextUnmarshaler](reflect.New(t)); named {
+			kind = reflect.String // whatever it is in memory
+		}
+		return here(fmt.Sprintf("%s is not a value of type %s", shorten(raw), kind))
 	}
 	return here(err.Error())
 }

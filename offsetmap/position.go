@@ -1,9 +1,6 @@
 package offsetmap
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Position is where the old job stood in one partition, as its state says it:
 // a next offset, or the reason why there is none.
@@ -23,50 +20,21 @@ type Position struct {
 	Next NextOffset `json:"next,omitzero"`
 
 	// Unread is the marker of a split that has not emitted a record yet.
-	// Empty when Next is known.
-	Unread Marker `json:"unread,omitempty"`
+	// None when Next is known.
+	Unread Marker `json:"unread,omitzero"`
+
+	// State says that no reader holds the partition and only the enumerator
+	// knows it. None when a reader holds it.
+	State AssignmentState `json:"state,omitzero"`
 
 	// Stop is the exclusive stopping offset of a bounded split, none for the
 	// usual unbounded one.
 	Stop NextOffset `json:"stop,omitzero"`
 
-	// State says that no reader holds the partition and only the enumerator
-	// knows it. Empty when a reader holds it.
-	State AssignmentState `json:"state,omitempty"`
-
 	// Start is where an enumerator-only split would have started: a number
 	// that must never be taken for C. None where the state has no number.
 	Start NextOffset `json:"start,omitzero"`
 }
-
-// Marker says why a split has no next offset: the negative number that it
-// stores before its first record (KafkaPartitionSplit of flink-connector-kafka,
-// KafkaTopicPartitionStateSentinel of the legacy consumer).
-type Marker string
-
-const (
-	Earliest  Marker = "earliest"  // -2
-	Latest    Marker = "latest"    // -1
-	Committed Marker = "committed" // -3
-	Unset     Marker = "unset"     // the smallest int64 (MIGRATED), or "not set" of the legacy consumer
-	Unknown   Marker = "unknown"   // any other negative number
-)
-
-var markers = []Marker{Earliest, Latest, Committed, Unset, Unknown}
-
-// AssignmentState says what the enumerator of a source knows of a partition
-// that no reader holds.
-type AssignmentState string
-
-const (
-	// Unassigned: nothing of the partition has been read.
-	Unassigned AssignmentState = "unassigned"
-	// FinishedOrUnassigned: the split reached its stopping offset and left the
-	// reader, or its reader has finished, or it was never handed out.
-	FinishedOrUnassigned AssignmentState = "finished-or-unassigned"
-)
-
-var assignmentStates = []AssignmentState{Unassigned, FinishedOrUnassigned}
 
 // Validate reports whether p says one thing: a reader's next offset, a reader's
 // marker, or that only the enumerator knows the partition.
@@ -75,17 +43,17 @@ func (p Position) Validate() error {
 		return err
 	}
 	switch {
-	case p.Unread != "" && !slices.Contains(markers, p.Unread):
-		return fmt.Errorf("position of %s: marker %q is not one of %q", p, p.Unread, markers)
-	case p.State != "" && !slices.Contains(assignmentStates, p.State):
-		return fmt.Errorf("position of %s: state %q is not one of %q", p, p.State, assignmentStates)
-	case p.State != "" && !p.Next.IsNone():
+	case !p.Unread.legal():
+		return fmt.Errorf("position of %s: marker %q is not one of %q", p, p.Unread, markerTexts[1:])
+	case !p.State.legal():
+		return fmt.Errorf("position of %s: state %q is not one of %q", p, p.State, assignmentTexts[1:])
+	case !p.State.IsNone() && !p.Next.IsNone():
 		return fmt.Errorf("position of %s: it has the next offset %s, although no reader holds it (%s)", p, p.Next, p.State)
-	case p.Unread != "" && !p.Next.IsNone():
+	case !p.Unread.IsNone() && !p.Next.IsNone():
 		return fmt.Errorf("position of %s: it has the next offset %s and the marker %q", p, p.Next, p.Unread)
-	case p.State == "" && !p.Start.IsNone():
+	case p.State.IsNone() && !p.Start.IsNone():
 		return fmt.Errorf("position of %s: it has a starting offset %s, although a reader holds it", p, p.Start)
-	case p.State == "" && p.Unread == "" && p.Next.IsNone():
+	case p.State.IsNone() && p.Unread.IsNone() && p.Next.IsNone():
 		return fmt.Errorf("position of %s: it has neither a next offset nor a reason why", p)
 	}
 	return nil

@@ -127,7 +127,7 @@ func (r *resolver) row(m Measured) (Row, bool) {
 	p, named := r.positions[m.TopicPartition]
 	if named {
 		row.Found = &Found{Next: p.Next, Unread: p.Unread, Stop: p.Stop, State: p.State, Start: p.Start}
-		if p.State == "" {
+		if p.State.IsNone() {
 			row.Origin = r.in.Origin
 		}
 		if p.Validate() != nil { // collect has said so
@@ -136,7 +136,7 @@ func (r *resolver) row(m Measured) (Row, bool) {
 	}
 	var ok bool
 	switch {
-	case !named || p.State != "":
+	case !named || !p.State.IsNone():
 		ok = r.unnamed(&row)
 	case p.Next.IsNone():
 		ok = r.marked(&row)
@@ -259,8 +259,8 @@ func describe(p Position) string {
 	switch {
 	case !p.Next.IsNone():
 		return p.Next.String()
-	case p.State != "":
-		return string(p.State)
+	case !p.State.IsNone():
+		return p.State.String()
 	default:
 		return fmt.Sprintf("the marker %q", p.Unread)
 	}

@@ -99,7 +99,7 @@ func (r Row) problems() []string {
 }
 
 // unread reports whether no reader held the partition.
-func (r Row) unread() bool { return r.Found == nil || r.Found.State != "" }
+func (r Row) unread() bool { return r.Found == nil || !r.Found.State.IsNone() }
 
 // gap returns the offsets from the C that was found to the C that was decided.
 func (r Row) gap() int64 {

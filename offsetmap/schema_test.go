@@ -120,9 +120,9 @@ func TestSchemaListsTheConstants(t *testing.T) {
 		}},
 		"origin": {at("body", "rows", "origin"), []any{string(offsetmap.FromSavepoint), string(offsetmap.FromGroup), string(offsetmap.FromNothing)}},
 		"unread": {at("body", "rows", "found", "unread"), []any{
-			"", string(offsetmap.Earliest), string(offsetmap.Latest), string(offsetmap.Committed), string(offsetmap.Unset), string(offsetmap.Unknown),
+			"", offsetmap.Earliest.String(), offsetmap.Latest.String(), offsetmap.Committed.String(), offsetmap.Unset.String(), offsetmap.Unknown.String(),
 		}},
-		"state":      {at("body", "rows", "found", "state"), []any{"", string(offsetmap.Unassigned), string(offsetmap.FinishedOrUnassigned)}},
+		"state":      {at("body", "rows", "found", "state"), []any{"", offsetmap.Unassigned.String(), offsetmap.FinishedOrUnassigned.String()}},
 		"severity":   {at("body", "findings", "severity"), []any{string(offsetmap.Warn), string(offsetmap.Info)}},
 		"acceptable": {at("body", "findings", "acceptable"), []any{string(offsetmap.Never), string(offsetmap.Exact), string(offsetmap.ByScope)}},
 		"isolation":  {at("body", "isolation"), []any{string(offsetmap.ReadUncommitted), string(offsetmap.ReadCommitted)}},

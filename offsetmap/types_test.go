@@ -90,8 +90,8 @@ func TestPositionSaysOneThing(t *testing.T) {
 		"next and marker":   {offsetmap.Position{TopicPartition: p, Next: next(4), Unread: offsetmap.Earliest}, false},
 		"next and state":    {offsetmap.Position{TopicPartition: p, Next: next(4), State: offsetmap.Unassigned}, false},
 		"start in a reader": {offsetmap.Position{TopicPartition: p, Next: next(4), Start: next(3)}, false},
-		"other marker":      {offsetmap.Position{TopicPartition: p, Unread: "none"}, false},
-		"other state":       {offsetmap.Position{TopicPartition: p, State: "assigned"}, false},
+		"other marker":      {offsetmap.Position{TopicPartition: p, Unread: offsetmap.Unknown + 1}, false},
+		"other state":       {offsetmap.Position{TopicPartition: p, State: offsetmap.FinishedOrUnassigned + 1}, false},
 		"bad partition":     {offsetmap.Position{TopicPartition: offsetmap.TopicPartition{Topic: "orders", Partition: -1}, Next: next(4)}, false},
 		"bad topic":         {offsetmap.Position{Next: next(4)}, false},
 	} {

@@ -328,6 +328,8 @@ func TestCheckFindsEveryChange(t *testing.T) {
 			set(!v.Bool())
 		case reflect.Int, reflect.Int32, reflect.Int64:
 			set(v.Int()+1, v.Int()-1)
+		case reflect.Uint8:
+			set(v.Uint()+1, v.Uint()-1)
 		case reflect.Pointer:
 			if v.IsNil() {
 				changed(place, v, reflect.New(v.Type().Elem()))

@@ -231,7 +231,7 @@ func ruleBreakages() map[string]breakage {
 		},
 		"plan/position-invalid": func(l *lab) func() {
 			l.question.Positions[0].Unread = offsetmap.Latest
-			return func() { l.question.Positions[0].Unread = "" }
+			return func() { l.question.Positions[0].Unread = 0 }
 		},
 		"plan/partition-invalid": func(l *lab) func() {
 			long := strings.Repeat("x", 249)

@@ -52,7 +52,7 @@ func (t *positionTable) fit(r *offsetmap.Position) {
 	if v, ok := r.Next.Value(); ok {
 		t.widths[1] = max(t.widths[1], digits(v))
 	}
-	if r.Unread != "" || r.State != "" {
+	if !r.Unread.IsNone() || !r.State.IsNone() {
 		t.widths[2] = max(t.widths[2], len(whyNot(r)))
 	}
 }
@@ -85,7 +85,7 @@ func (t *positionTable) row(r *offsetmap.Position) {
 	t.line = appendOffset(t.line, r.Next)
 	t.end(1, len(t.line)-from)
 	from = len(t.line)
-	if r.Unread == "" && r.State == "" {
+	if r.Unread.IsNone() && r.State.IsNone() {
 		t.line = append(t.line, '-')
 	} else {
 		t.line = append(t.line, whyNot(r)...)
@@ -136,12 +136,12 @@ func whyNot(r *offsetmap.Position) string {
 		return "not read yet, and where it starts is not stored"
 	case r.Unread == offsetmap.Unknown:
 		return "unknown: a negative number that Flink never writes"
-	case r.Unread != "":
-		return "not read yet, starts at " + string(r.Unread)
-	case r.State != "" && !r.Start.IsNone():
-		return string(r.State) + ", would have started at " + r.Start.String()
+	case !r.Unread.IsNone():
+		return "not read yet, starts at " + r.Unread.String()
+	case !r.State.IsNone() && !r.Start.IsNone():
+		return r.State.String() + ", would have started at " + r.Start.String()
 	default:
-		return string(r.State)
+		return r.State.String()
 	}
 }
 

@@ -14,12 +14,14 @@ import (
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
-// leaves are the structs that are one JSON value.
+// leaves are the types that are one JSON value, other than their kind says.
 var leaves = map[reflect.Type]string{
-	reflect.TypeFor[offsetmap.NextOffset]():   "integer",
-	reflect.TypeFor[offsetmap.SourceOffset](): "integer",
-	reflect.TypeFor[offsetmap.TopicID]():      "string",
-	reflect.TypeFor[offsetmap.Time]():         "string",
+	reflect.TypeFor[offsetmap.NextOffset]():      "integer",
+	reflect.TypeFor[offsetmap.SourceOffset]():    "integer",
+	reflect.TypeFor[offsetmap.TopicID]():         "string",
+	reflect.TypeFor[offsetmap.Time]():            "string",
+	reflect.TypeFor[offsetmap.Marker]():          "string",
+	reflect.TypeFor[offsetmap.AssignmentState](): "string",
 }
 
 // written are the structs whose MarshalJSON writes other members than they have.

@@ -31,7 +31,7 @@ func (f Fixture) Held(operator string) ([]offsetmap.Position, error) {
 		var err error
 		if x.Next != nil {
 			p.Next, err = offsetmap.Next(*x.Next)
-		} else if p.Unread = markers()[x.Sentinel]; p.Unread == "" {
+		} else if p.Unread = markers()[x.Sentinel]; p.Unread.IsNone() {
 			err = fmt.Errorf("%s: the sentinel %q is not known", f.Name, x.Sentinel)
 		}
 		if err == nil && x.Stopping != nil {
@@ -121,7 +121,7 @@ func (f Fixture) CheckPositions(snap *flinkstate.Snapshot) []string {
 		}
 		var held, alone []offsetmap.Position
 		for _, p := range src.Partitions {
-			if p.State == "" {
+			if p.State.IsNone() {
 				held = append(held, p)
 			} else {
 				p.Stop = offsetmap.NextOffset{} // which expected.json does not hold
