@@ -186,6 +186,19 @@ func TestLegacyUnionCopiesAreMergedUnlessTheyDiffer(t *testing.T) {
 	}
 }
 
+// A flipped bit in the number of a partition makes it another's, and two with
+// nothing read have the same offset: one of them would be lost.
+func TestLegacyPartitionTwiceInOneSubtaskIsCorrupt(t *testing.T) {
+	for _, second := range []int64{9, 10} {
+		err := readErr(t, oneSource(t, nil, legacy(lastRead("orders", 0, 9), lastRead("orders", 1, 3), lastRead("orders", 0, second))))
+		for _, want := range []string{testSource, "orders-0 is there twice in subtask 0", "next offset 10"} {
+			if !errors.Is(err, flinkstate.ErrCorrupt) || !strings.Contains(err.Error(), want) {
+				t.Errorf("the error does not say %q: %v", want, err)
+			}
+		}
+	}
+}
+
 // An empty list is no start at offset 0: alone an error, beside another source a
 // warning that keeps from planning.
 func TestLegacyEmptyListIsRefused(t *testing.T) {

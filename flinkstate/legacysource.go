@@ -57,7 +57,8 @@ func (r *sourceReader) legacySource(m *metadata) (*Source, []Warning, error) {
 
 // mergeUnion leaves one of the copies of a partition that several subtasks may
 // hold, since the list is a union. Copies that differ are refused: which of the
-// offsets is right, the state does not say.
+// offsets is right, the state does not say. So is a partition that one subtask has
+// twice, which Flink writes out of a map: another one is damaged to its name.
 func (r *sourceReader) mergeUnion() error {
 	type key struct {
 		topic     uint32
@@ -72,6 +73,9 @@ func (r *sourceReader) mergeUnion() error {
 		case !copied:
 			first[k] = len(kept)
 			kept = append(kept, s)
+		case kept[i].subtask == s.subtask:
+			return r.op.corrupt(fmt.Sprintf("%s: partition %s-%d is there twice in subtask %d, %s and %s",
+				legacyState, r.topics.names[s.topic], s.partition, s.subtask, stands(kept[i].start), stands(s.start)))
 		case kept[i].start != s.start:
 			return r.op.corrupt(fmt.Sprintf("%s: partition %s-%d is there with different offsets: subtask %d says %s, subtask %d says %s",
 				legacyState, r.topics.names[s.topic], s.partition, kept[i].subtask, stands(kept[i].start), s.subtask, stands(s.start)))
