@@ -152,16 +152,21 @@ func (a *app) hint(command string, err error) string {
 // nothing better is known, that takes a new plan.
 func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
 	has := map[string]bool{}
+	runs := "" // the check by which the old job runs, or has run again
 	for _, f := range e.Findings {
 		has[f.Check] = true
+		switch f.Check {
+		case "flink/job-running", "flink/namesake-running", "flink/namesake-ran":
+			runs = f.Check
+		}
 	}
 	switch {
 	case errors.Is(e, flinkmm2.ErrNotKnown):
 		return a.command(command) + ", once that can be read"
 	case isHandBack(e.Findings):
 		return "runbook explain " + e.Findings[0].Check
-	case has["flink/job-running"], has["flink/namesake-running"], has["flink/namesake-ran"]:
-		return "runbook explain " + e.Findings[0].Check
+	case runs != "":
+		return "runbook explain " + runs
 	case has["journal/other-plan"] && (e.Act == "commit-boundary" || e.Act == "rollback"):
 		return a.command("rollback") + ", once " + filepath.Join(a.read.State.Dir, planFile) + " is the plan that the finding names; those that plan --replace has replaced lie beside it"
 	case e.Act == "commit-boundary":

@@ -58,3 +58,15 @@ func TestNobodyIsSentToARollbackThatRefusesToo(t *testing.T) {
 		}
 	}
 }
+
+// Sorted by check, the finding that says so is not the first.
+func TestAJobThatRunsIsExplainedBesideOtherFindings(t *testing.T) {
+	t.Parallel()
+	a := &app{file: "migration.yaml"}
+	got := a.hint("start", &flinkmm2.RefusedError{Act: "start", Findings: []offsetmap.Finding{
+		{Check: "connector/state", Severity: offsetmap.Block}, {Check: "flink/namesake-running", Severity: offsetmap.Block},
+	}})
+	if want := "runbook explain flink/namesake-running"; got != want {
+		t.Errorf("hint %q, want %q", got, want)
+	}
+}

@@ -136,12 +136,12 @@ person starts it. It checks the seal: an edited plan is refused.
 It writes nothing and reaches no cluster.`,
 		"runbook -f migration.yaml apply",
 		func(ctx context.Context) error {
-			s, err := a.open()
+			// The state folder is made for other steps only.
+			m, err := readMigration(a.file)
 			if err != nil {
 				return err
 			}
-			defer s.close()
-			plan, err := readPlan(s.dir)
+			plan, err := readPlan(m.State.Dir)
 			if err != nil {
 				return err
 			}
@@ -157,16 +157,31 @@ It writes nothing and reaches no cluster.`,
 				a.next("plan", "--replace")
 				return nil
 			}
-			if err := s.steps.CheckForward(ctx, plan); err != nil {
-				a.note("it can be watched and rolled back, and neither applied nor started: %v", err)
-				if errors.Is(err, flinkmm2.ErrMoved) {
-					a.next("plan", "--replace")
-				}
-				return nil
+			s, err := a.open()
+			if err != nil {
+				return err
 			}
-			a.next("apply")
+			defer s.close()
+			a.nextOf(s.steps.CheckForward(ctx, plan))
 			return nil
 		})
+}
+
+// nextOf says how to go on with a plan, by what CheckForward returned for it.
+func (a *app) nextOf(err error) {
+	var refused *flinkmm2.RefusedError
+	switch {
+	case err == nil:
+		a.next("apply")
+	case errors.Is(err, flinkmm2.ErrNotKnown):
+		a.note("whether it can still be applied or started is not known: %v", err)
+	case errors.As(err, &refused):
+		a.note("it can be watched and rolled back, and neither applied nor started: %v", err)
+		a.next("plan", "--replace")
+	default:
+		a.note("it is of no use with this migration file: %v", err)
+		a.next("plan", "--replace")
+	}
 }
 
 var errNoPlan = errors.New("there is no plan yet")

@@ -22,8 +22,9 @@ type findingsDocument struct {
 func (a *app) preflightCommand() *cobra.Command {
 	return a.step("preflight", "Look for everything that is in the way",
 		`preflight runs every check over both clusters, the worker, the connector, the
-savepoint and, where flink names a server, the old job, and decides every partition as plan would. It lists everything that
-it finds, with the way to mend it.
+savepoint and, where flink names a server, the old job, and decides every
+partition as plan would. It lists everything that it finds, with the way to mend
+it.
 
 It writes nothing, neither to a cluster nor to state.dir. It ends with 3 when
 something blocks. runbook explain ID says more about a check.`,
