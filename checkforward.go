@@ -9,12 +9,13 @@ import (
 )
 
 // CheckForward returns an ErrMoved when the plan is for another connector than this
-// migration, whose journal says nothing of it, and a *RefusedError when the journal alone says that the plan
-// can be neither applied nor started any more: it was rolled back, another plan
-// was started or is being written on the connector, or a boundary was committed
-// for Flink since. A journal that cannot be read is an ErrNotKnown. It reaches no
-// cluster and no worker, so that it returns nil does not say that Apply or Start
-// will not refuse; nor does it look at the plan's expiry (offsetmap.Plan.CheckExpiry).
+// migration, whose journal says nothing of it, and a *RefusedError when the journal
+// alone says that the plan can be neither applied nor started any more: it was
+// rolled back, another plan was started or is being written on the connector, or a
+// boundary was committed for Flink since. A journal that cannot be read is an
+// ErrNotKnown. It reaches no cluster and no worker, so that it returns nil does not
+// say that Apply or Start will not refuse; nor does it look at the plan's expiry
+// (offsetmap.Plan.CheckExpiry).
 func (m *Migration) CheckForward(ctx context.Context, plan *offsetmap.Plan) error {
 	if err := plan.Check(); err != nil {
 		return err
