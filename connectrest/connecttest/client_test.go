@@ -39,7 +39,7 @@ func TestClientCarriesACutoverThroughFaults(t *testing.T) {
 				s, w := embedded(t)
 				topic(t, s.source, "orders", 1)
 				produce(t, s.source, numbered("orders", 0, 0, 10)...)
-				client, err := connectrest.New(w.URL, connectrest.WithRetry(connectrest.RetryPolicy{MinPause: 5 * time.Millisecond, MaxPause: 20 * time.Millisecond, ReadBack: 300 * time.Millisecond}))
+				client, err := connectrest.New(w.URL, connectrest.WithRetry(connectrest.RetryPolicy{MinPause: 5 * time.Millisecond, MaxPause: 20 * time.Millisecond, ReadBack: 2 * time.Second}))
 				if err != nil {
 					t.Fatal(err)
 				}
