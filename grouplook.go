@@ -17,8 +17,8 @@ import (
 func WithGroupWindow(d time.Duration) Option { return func(m *Migration) { m.groupWindow = d } }
 
 // groups reads consumer groups of the source.
-func (m *Migration) groups() *flinkstate.GroupReader {
-	return flinkstate.NewGroupReader(m.cfg.Source.Admin, flinkstate.WithGroupClock(m.now, m.sleep))
+func (m *Migration) groups(opts ...flinkstate.GroupOption) *flinkstate.GroupReader {
+	return flinkstate.NewGroupReader(m.cfg.Source.Admin, append(opts, flinkstate.WithGroupClock(m.now, m.sleep))...)
 }
 
 // looksAtGroup says how the group is looked at before a plan is made.

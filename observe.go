@@ -39,6 +39,9 @@ type observer struct {
 	facts   preflight.Facts   // of the last look
 	targets map[string]string // the name of each source topic on the target
 
+	// Times are of the end of a look, and held against the beginning of a later one:
+	// a look may take as long as what is waited for, and each fact is of some moment
+	// in it.
 	stopped time.Time // since when the connector is seen STOPPED; zero when it is not
 	entries int       // of the journal, at the last look
 	halted  bool      // a stop was sent on the way to this goal, and the worker took it
@@ -60,8 +63,10 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 	var history offsetmap.Fact[engine.History]
 	history, o.entries = o.m.history(ctx, o.plan.Digest, o.halted)
 	probe := o.m.probe(slices.Sorted(maps.Keys(targetOf)))
-	if g := o.plan.Body.Group; g != nil {
-		probe.Group = g.ID
+	// Only a start is decided by it, and who goes back must not wait for a
+	// transaction that holds its offsets.
+	if g := o.plan.Body.Group; g != nil && o.goal == engine.Start {
+		probe.Group, probe.GroupLook.Sleep = g.ID, o.m.sleep
 	}
 	if o.goal == engine.Start || o.goal == engine.CommitBoundary { // the way back must not wait for Flink
 		probe.Flink, probe.FlinkJob = o.m.flink, o.m.job
@@ -129,7 +134,7 @@ func (o *observer) settled(seen engine.Observed) bool {
 		if o.stored != nil {
 			o.moved = slices.Concat(differences("Connect's offset", o.stored, stored.Offsets), differences("the target's end", o.ends, ends))
 		}
-		o.since, o.stored, o.ends = seen.Now, stored.Offsets, ends
+		o.since, o.stored, o.ends = o.m.now(), stored.Offsets, ends
 		return false
 	}
 	return seen.Now.Sub(o.since) > o.m.flushTimeout
@@ -180,7 +185,7 @@ func (o *observer) stoodStill(seen engine.Observed) bool {
 		return false
 	}
 	if o.stopped.IsZero() {
-		o.stopped = seen.Now
+		o.stopped = o.m.now()
 	}
 	return seen.Now.Sub(o.stopped) > o.m.startWait
 }

@@ -41,9 +41,10 @@ func (m *Migration) lookAtGroup(ctx context.Context, group string, plan *offsetm
 	return look
 }
 
-// committed reads what the group holds of the plan's topics.
+// committed reads what the group holds of the plan's topics. It does not wait for
+// open transactions: whoever reads a commit back has a bound of its own.
 func (m *Migration) committed(ctx context.Context, group string, plan *offsetmap.Plan) (endsByPartition, error) {
-	read, err := m.groups().Read(ctx, group, topicsOf(plan)...)
+	read, err := m.groups(flinkstate.WithStableTimeout(0)).Read(ctx, group, topicsOf(plan)...)
 	switch {
 	case errors.Is(err, flinkstate.ErrNoGroup), errors.Is(err, flinkstate.ErrNoCommit):
 		return endsByPartition{}, nil

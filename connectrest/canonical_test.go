@@ -22,7 +22,7 @@ func reference(raw []byte) (string, bool) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	if err := enc.Encode(v); err != nil {
 		return "", false
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), true

@@ -3,6 +3,7 @@ package connectrest
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -120,7 +121,7 @@ func describeParts(parts []Part) string {
 		for j+1 < len(parts) && parts[j+1].Number == parts[j].Number+1 {
 			j++
 		}
-		run := fmt.Sprint(parts[i].Number)
+		run := strconv.Itoa(parts[i].Number)
 		if j > i {
 			run += fmt.Sprintf(" to %d", parts[j].Number)
 		}
@@ -143,7 +144,6 @@ type PartsOption func(*partsSettings) error
 type partsSettings struct {
 	entries, bytes int
 	progress       func(PartsProgress)
-	want           func([]Offset) error
 	within         time.Duration
 	leave          bool // the read-back to the caller
 }
@@ -172,16 +172,15 @@ func WithPartsProgress(report func(PartsProgress)) PartsOption {
 	}
 }
 
-// WithPartsReadBack says what the offsets must be like once every part is
-// written, and how long they are read until they are. want nil means that what
-// was sent must be stored, whatever else is.
-// By default, nil and [RetryPolicy].ReadBack.
-func WithPartsReadBack(want func([]Offset) error, within time.Duration) PartsOption {
+// WithPartsReadBack bounds how long everything is read back until it is as it was
+// sent, once every part is written. What else is stored does not matter.
+// By default, [RetryPolicy].ReadBack.
+func WithPartsReadBack(within time.Duration) PartsOption {
 	return func(s *partsSettings) error {
 		if within <= 0 {
 			return fmt.Errorf("the time for the read-back is %v, it must be positive", within)
 		}
-		s.want, s.within, s.leave = want, within, false
+		s.within, s.leave = within, false
 		return nil
 	}
 }

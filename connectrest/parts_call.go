@@ -159,22 +159,7 @@ func (c *Client) sendParts(ctx context.Context, e *PartsError, table *offsetTabl
 
 // readParts reads everything back. A part that is not all seen is unknown.
 func (c *Client) readParts(ctx context.Context, e *PartsError, table *offsetTable, s partsSettings) error {
-	var equal []bool
-	var err error
-	if s.want == nil {
-		equal, err = c.awaitStored(ctx, e.Name, table, s.within)
-	} else {
-		var got []Offset
-		if got, err = c.AwaitOffsets(ctx, e.Name, s.want, s.within); err != nil && got != nil {
-			check := storedCheck{want: table}
-			check.reset()
-			for _, o := range got {
-				_ = check.take(o) // err says what it is about
-			}
-			_ = check.lacks()
-			equal = check.equal
-		}
-	}
+	equal, err := c.awaitStored(ctx, e.Name, table, s.within)
 	if err == nil {
 		return nil
 	}

@@ -52,7 +52,9 @@ func (s *storingWorker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for _, o := range s.stored {
 			body.Offsets = append(body.Offsets, o)
 		}
-		_ = json.NewEncoder(w).Encode(body)
+		if err := json.NewEncoder(w).Encode(body); err != nil {
+			panic(err)
+		}
 	case "PATCH /connectors/mm2/offsets":
 		var body connectrest.OffsetsBody
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
@@ -151,7 +153,7 @@ func TestPartsAreRefusedBeforeTheFirstIsSent(t *testing.T) {
 		"no partitions in a part":          {list, connectrest.WithPartSize(0, 1), "both must be positive"},
 		"nothing":                          {nil, connectrest.WithPartSize(1, 1000), "nothing to alter"},
 		"progress goes nowhere":            {list, connectrest.WithPartsProgress(nil), "is nil"},
-		"no time for the read-back":        {list, connectrest.WithPartsReadBack(nil, 0), "must be positive"},
+		"no time for the read-back":        {list, connectrest.WithPartsReadBack(0), "must be positive"},
 	} {
 		s := newStoringWorker(t)
 		err := dial(t, s.URL, newClock()).AlterOffsetsInParts(t.Context(), "mm2", tt.list, tt.opt)
@@ -318,12 +320,6 @@ func TestReadBackOfPartsNamesThoseThatAreNotSeen(t *testing.T) {
 	s.log = nil
 	if err := client.ContinueOffsets(t.Context(), e); err != nil || !cmp.Equal(s.log, []string{"GET", "GET"}) {
 		t.Errorf("got %v after %v: want it seen, and everything read back", err, s.log)
-	}
-	more := append(slices.Clone(list), connectrest.Offset{Partition: raw(`{"q":1}`), Offset: raw(`{"offset":1}`)})
-	err = client.AlterOffsetsInParts(t.Context(), "mm2", list, connectrest.WithPartsReadBack(
-		func(got []connectrest.Offset) error { return connectrest.DiffOffsets(more, got) }, time.Second))
-	if !errors.Is(err, connectrest.ErrReadBack) || !strings.Contains(err.Error(), `{"q":1} is missing`) {
-		t.Errorf("what else must be there was not asked for: %v", err)
 	}
 }
 

@@ -83,11 +83,14 @@ func (p Probe) Observe(ctx context.Context) Facts {
 	if now == nil {
 		now = time.Now
 	}
-	f := Facts{At: now(), Name: p.Connector, Topics: sortedUnique(p.Topics), GroupID: p.Group}
+	f := Facts{Name: p.Connector, Topics: sortedUnique(p.Topics), GroupID: p.Group}
+	// First: it may wait for a minute until Flink's answers are fresh, and what the
+	// clusters and the worker show would be as old.
+	p.observeFlink(ctx, &f)
+	f.At = now()
 	p.observeConnect(ctx, &f)
 	p.observeSource(ctx, &f)
 	p.observeTarget(ctx, &f)
-	p.observeFlink(ctx, &f)
 	return f
 }
 

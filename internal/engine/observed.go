@@ -47,8 +47,9 @@ type Observed struct {
 	// Open has a finding for each target partition on which a transaction is open,
 	// or of which that could not be found out.
 	Open []offsetmap.Finding
-	// Group holds what the group of the plan has committed. It is not looked at
-	// when the plan has none. Absent: it is gone, or has committed nothing.
+	// Group holds what the group of the plan has committed. It is looked at for a
+	// start, and not where the plan has none. Absent: it is gone, or has committed
+	// nothing.
 	Group offsetmap.Fact[map[offsetmap.TopicPartition]offsetmap.NextOffset]
 	// Flink has a finding for whatever Flink says of the old job that speaks against
 	// the plan, or could not be found out. It is empty where nobody is to be asked.
