@@ -3,7 +3,6 @@ package preflight
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -36,10 +35,7 @@ type Case struct {
 	// Rows are the decisions of the rules. They are nil while a rule blocks one.
 	Rows []offsetmap.Row
 
-	// jobWasKnown says that Flink knew the job when the plan was made that is gone on
-	// by.
-	jobWasKnown bool
-	plannedAt   time.Time // zero while there is no plan
+	madeOn madeOn // zero while there is no plan
 
 	// What several checks need, worked out once.
 	policy    offsetmap.Fact[policy]

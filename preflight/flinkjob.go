@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -61,7 +60,7 @@ func flinkJobChecks() []Check {
 		Looks:      looks + ". The scope is the id of the job, or its name where no id is given",
 		Why:        "A server that does not know the job is no evidence that it has ended: a job that ended leaves the JobManager's memory (jobstore.expiration-time, an hour by default), and another cluster may run it.",
 		Remedy: "Where the server cannot be reached or does not let one in, mend address, credentials or network. Where it does not know the job, correct its id or name, or ask the history server. " +
-			"Of several jobs with the name, give the id of the one that wrote the savepoint. After a plan that was made with the job known, its id and its name together are enough for a start. Else accept the check, with the id or the name as scope.",
+			"Of several jobs with the name, give the id of the one that wrote the savepoint. After a plan that was made with the job known, its id and its name together (flink.job, flink.name) are enough for a start, as long as the server can be asked. Else accept the check, with the scope that the finding has, and make a new plan.",
 		Judge: jobUnknown,
 	}, {
 		ID:         checkJobRunning,
@@ -86,8 +85,8 @@ func flinkJobChecks() []Check {
 		Title:      "No other job of its name has run since",
 		Severity:   offsetmap.Block,
 		Acceptable: offsetmap.Exact,
-		Looks:      looks + ": the other jobs of that name that were submitted after its end, or after the plan where the server has forgotten the job. The scope is the id of the other job",
-		Why:        "A job that was restored and stopped again has gone on from C: what it copied is copied twice.",
+		Looks:      looks + ": the other jobs of that name that ended after it, or after the plan was made where the server has forgotten the job. The scope is the id of the other job; the job's own where the server does not say when it ended",
+		Why:        "A job that was restored and stopped again, or one that ran beside this one for longer, has gone on from C: what it copied is copied twice.",
 		Remedy:     "Plan from the savepoint with which that job was stopped, and name its id. If it is another job that only has the same name, accept the finding by its id.",
 		Judge:      namesakeRan,
 	}, {
@@ -129,37 +128,6 @@ func flinkJobChecks() []Check {
 	}}
 }
 
-// AgainstPlan returns what the checks of Flink's REST API find in the facts alone
-// that speaks against a plan, unsorted: a job that was started again since it was
-// made, above all. A server that has forgotten the job meanwhile is no finding
-// where it knew it when the plan was made, and still shows that no job of its name
-// runs.
-func (f Facts) AgainstPlan(plan *offsetmap.Plan) []offsetmap.Finding {
-	q := Question{Origin: offsetmap.FromGroup, Attestations: plan.Body.Attestations}
-	if s := plan.Body.Savepoint; s != nil {
-		q.Origin, q.Location, q.CheckpointID = offsetmap.FromSavepoint, s.Location, s.CheckpointID
-	}
-	c := &Case{Facts: f, Question: q}
-	c.plannedAt = plan.Body.CreatedAt.Time
-	c.jobWasKnown = slices.ContainsFunc(plan.Body.Findings, func(f offsetmap.Finding) bool { return f.Check == checkJobEvidence })
-	var out []offsetmap.Finding
-	for _, check := range flinkJobChecks() {
-		r := Reporter{check: check}
-		check.Judge(c, &r)
-		for _, f := range r.findings {
-			if f.Severity == offsetmap.Block {
-				out = append(out, f)
-			}
-		}
-	}
-	return out
-}
-
-// JobRuns reports whether a finding says that the old job runs.
-func JobRuns(f offsetmap.Finding) bool {
-	return (f.Check == checkJobRunning || f.Check == checkNamesakeRunning) && f.Severity == offsetmap.Block && !f.Unmade
-}
-
 // ended returns the job where it is known to have ended. What else it is,
 // job-unknown or job-running says.
 func (c *Case) ended() (flinkrest.Evidence, flinkrest.JobSummary, bool) {
@@ -171,15 +139,23 @@ func (c *Case) ended() (flinkrest.Evidence, flinkrest.JobSummary, bool) {
 func jobUnknown(c *Case, r *Reporter) {
 	scope := cmp.Or(string(c.Facts.FlinkJob.ID), c.Facts.FlinkJob.Name)
 	e, asked := c.Facts.Flink.Get()
+	job, known := e.Job.Get()
 	switch {
-	case c.Facts.Flink.IsAbsent(): // rest-not-asked
+	case c.Facts.Flink.IsAbsent():
+		if c.madeOn.job != "" { // else rest-not-asked
+			r.Unmade(string(c.madeOn.job), errors.New("the plan was made on what Flink said of this job, and no server of Flink is named to ask now"))
+		}
 	case !asked:
 		r.Unmade(scope, c.Facts.Flink.Err())
+	case known && !c.madeOn.isOf(job.ID):
+		r.Block(scope, "the plan was made on what Flink said of job %s, and Flink at %s is asked about %s now", c.madeOn.job, e.From, described(job))
+	case known:
 	case e.Job.Err() != nil:
 		r.Unmade(scope, fmt.Errorf("asked of Flink at %s: %w", e.From, e.Job.Err()))
-	case !e.Job.IsAbsent():
-	case !c.jobWasKnown:
+	case c.madeOn.job == "":
 		r.Unmade(scope, fmt.Errorf("the Flink at %s knows no such job, which is no evidence that it has ended", e.From))
+	case !c.madeOn.isOf(c.Facts.FlinkJob.ID) || !c.madeOn.isCalled(c.Facts.FlinkJob.Name):
+		r.Unmade(scope, fmt.Errorf("the Flink at %s knows no job %s, and the plan was made on another one, or on another name: %s", e.From, c.Facts.FlinkJob, c.madeOn.said))
 	case e.Running().Err() != nil:
 		r.Unmade(scope, fmt.Errorf("the Flink at %s knows the job no longer, and whether another of its name runs is not known: %w", e.From, e.Running().Err()))
 	}
@@ -220,18 +196,36 @@ func namesakeRunning(c *Case, r *Reporter) {
 
 func namesakeRan(c *Case, r *Reporter) {
 	e, _ := c.Facts.Flink.Get()
-	since := c.plannedAt
+	all, _ := e.Namesakes.Get()
+	var others []flinkrest.JobSummary
+	for _, other := range all {
+		if other.State.Ended() {
+			others = append(others, other)
+		}
+	}
+	since := c.madeOn.at
 	if job, known := e.Job.Get(); known {
-		end, ended := job.End.Get()
-		if !ended {
-			return // job-running
+		end, told := job.End.Get()
+		switch {
+		case !job.State.Ended(), len(others) == 0:
+			return // job-running has the first
+		case !told:
+			r.Unmade(string(job.ID), fmt.Errorf("Flink at %s does not say when %s ended, and knows other jobs of the name", e.From, described(job)))
+			return
 		}
 		since = end
 	}
-	others, _ := e.Namesakes.Get()
+	if since.IsZero() {
+		return // job-unknown
+	}
 	for _, other := range others {
-		if other.State.Ended() && !since.IsZero() && other.Start.After(since) {
-			r.Block(string(other.ID), "Flink at %s: another job of the name, %s, was submitted at %s, after %s, and is %s", e.From, described(other), offsetmap.At(other.Start), offsetmap.At(since), other.State)
+		// One that was submitted before, and ended after, has gone on beyond C as well.
+		end, told := other.End.Get()
+		switch {
+		case !told:
+			r.Block(string(other.ID), "Flink at %s: another job of the name, %s, was submitted at %s, is %s, and may have run after %s", e.From, described(other), offsetmap.At(other.Start), other.State, offsetmap.At(since))
+		case end.After(since):
+			r.Block(string(other.ID), "Flink at %s: another job of the name, %s, was submitted at %s and is %s since %s, after %s", e.From, described(other), offsetmap.At(other.Start), other.State, offsetmap.At(end), offsetmap.At(since))
 		}
 	}
 }
@@ -370,7 +364,7 @@ func jobEvidence(c *Case, r *Reporter) {
 	if !known {
 		return
 	}
-	text := fmt.Sprintf("Flink at %s says of %s: %s", e.From, described(job), job.State)
+	text := fmt.Sprintf("Flink at %s %s%s", e.From, saysOf(job.ID, job.Name), job.State)
 	if end, ok := job.End.Get(); ok {
 		text += fmt.Sprintf(" at %s", offsetmap.At(end))
 	}

@@ -93,11 +93,13 @@ func (l *lab) flinkSays(change func(*flinkrest.Evidence)) func() {
 	return func() { a.change = before }
 }
 
-// namesake is another job of the name.
+// namesake is another job of the name, which ran for a minute where it has ended.
 func namesake(state flinkrest.State, start time.Time) func(*flinkrest.Evidence) {
-	return func(e *flinkrest.Evidence) {
-		e.Namesakes = offsetmap.Known([]flinkrest.JobSummary{{ID: otherJob, Name: "copy orders", State: state, Start: start}})
+	other := flinkrest.JobSummary{ID: otherJob, Name: "copy orders", State: state, Start: start, End: offsetmap.Absent[time.Time]()}
+	if state.Ended() {
+		other.End = offsetmap.Known(start.Add(time.Minute))
 	}
+	return func(e *flinkrest.Evidence) { e.Namesakes = offsetmap.Known([]flinkrest.JobSummary{other}) }
 }
 
 func flinkJobBreakages() map[string]breakage {

@@ -161,6 +161,8 @@ func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
 		}
 	}
 	switch {
+	case errors.Is(e, flinkmm2.ErrNotKnown) && has["flink/job-unknown"]:
+		return a.command(command) + ", once Flink tells; if it never will again, accept flink/job-unknown in the file, and " + a.command("plan", "--replace")
 	case errors.Is(e, flinkmm2.ErrNotKnown):
 		return a.command(command) + ", once that can be read"
 	case isHandBack(e.Findings):

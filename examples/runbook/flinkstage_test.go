@@ -74,10 +74,15 @@ func recordedFlink(recording, savepoint string) (map[string]flinkAnswer, error) 
 }
 
 func flinkCommand(ts *testscript.TestScript, neg bool, args []string) {
-	usage(ts, neg, len(args) == 2, "flink RECORDING SAVEPOINT")
+	s := storyOf(ts)
+	if len(args) == 1 && args[0] == "forgets" {
+		answers := map[string]flinkAnswer{"/config": (*s.flink.answers.Load())["/config"], "/jobs/overview": {Status: http.StatusOK, Body: json.RawMessage(`{"jobs":[]}`)}}
+		s.flink.answers.Store(&answers)
+		return
+	}
+	usage(ts, neg, len(args) == 2, "flink RECORDING SAVEPOINT | flink forgets")
 	answers, err := recordedFlink(args[0], args[1])
 	ts.Check(err)
-	s := storyOf(ts)
 	if s.flink == nil {
 		s.flink = &flinkServer{}
 		s.flink.Server = httptest.NewServer(s.flink)

@@ -56,6 +56,7 @@ func TestMain(m *testing.M) {
 //	stored DIR TOPIC-N NUMBER    what the savepoint in DIR stores for the partition
 //	respell FILE OLD NEW         a text of a binary file in another spelling of its length, both as Go quotes them
 //	flink RECORDING SAVEPOINT    Flink's REST API as it was recorded, with SAVEPOINT as the job's last; its URL is in FLINK
+//	flink forgets                it knows no job any more
 //	fill FILE...                 puts the values of $NAMES into a file
 //	edit FILE OLD NEW            replaces a text that must be there; \n in NEW ends a line
 //	[!] runbook ARGS...          runs the program; $DIGEST is the last plan's that it printed

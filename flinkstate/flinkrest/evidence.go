@@ -80,7 +80,8 @@ type Evidence struct {
 	Job offsetmap.Fact[JobSummary]
 	// Namesakes are the other jobs of the same name, the newest first: what was
 	// restored or restarted under another id. A known empty list means that the
-	// server has none.
+	// server has none. Where id and name do not fit each other, the job of the id is
+	// among them, so that whether it runs is not lost.
 	Namesakes offsetmap.Fact[[]JobSummary]
 
 	// Absent with the job, like all that follow.
@@ -248,7 +249,7 @@ func (job Job) pick(jobs []JobSummary) (offsetmap.Fact[JobSummary], offsetmap.Fa
 	}
 	others := []JobSummary{}
 	for _, j := range jobs {
-		if j.Name == name && (len(found) != 1 || j.ID != found[0].ID) {
+		if found := len(found) == 1 && j.ID == found[0].ID; found != (j.Name == name) {
 			others = append(others, j)
 		}
 	}

@@ -231,8 +231,38 @@ func TestJobThatIsNotThereHasNotEnded(t *testing.T) {
 func TestIDAndNameHaveToFit(t *testing.T) {
 	r := load(t, "2.2.1-stopped-ended")
 	c, _ := connect(t, serve(t, r).URL)
-	if e := ask(t, c, Job{ID: r.job(t), Name: "copy payments"}); !errors.Is(e.Job.Err(), ErrContradiction) {
+	e := ask(t, c, Job{ID: r.job(t), Name: "copy payments"})
+	if !errors.Is(e.Job.Err(), ErrContradiction) {
 		t.Errorf("job %v", e.Job)
+	}
+	// Whoever lets that pass must still see whether the job of the id runs.
+	if others, _ := e.Namesakes.Get(); len(others) != 1 || others[0].ID != r.job(t) || others[0].State != Finished {
+		t.Errorf("the job of the id is not among %v", e.Namesakes)
+	}
+}
+
+// What a server puts where a word or an id belongs reaches no line of a report.
+func TestWordsAndIDsThatAreNoneAreRefused(t *testing.T) {
+	for name, c := range map[string]struct{ path, old, new, says string }{
+		"state":          {"/jobs/overview", `"FINISHED"`, `"FINISHED\u001b[2J\n"`, `has the state "FINISHED\x1b[2J\n"`},
+		"state of words": {"/jobs/overview", `"FINISHED"`, `"all is well"`, `has the state "all is well"`},
+		"vertex":         {"", `"vertices": [{"id": "`, `"vertices": [{"id": "v\n  info", "_": "`, `vertex 0 has the id "v\n  info"`},
+		"no vertex":      {"", `"vertices": [{"id": "`, `"vertices": [{"_": "`, `vertex 0 has the id ""`},
+	} {
+		r := load(t, "2.2.1-stopped-ended")
+		if c.path == "" {
+			c.path = "/jobs/" + string(r.job(t))
+		}
+		edit(t, r, c.path, c.old, c.new)
+		client, _ := connect(t, serve(t, r).URL)
+		e := ask(t, client, Job{ID: r.job(t)})
+		err := e.Job.Err()
+		if name == "vertex" || name == "no vertex" {
+			err = e.Vertices.Err()
+		}
+		if !errors.Is(err, ErrUnexpected) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %s", name, err, c.says)
+		}
 	}
 }
 

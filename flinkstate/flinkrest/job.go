@@ -150,7 +150,11 @@ func (c *Client) Job(ctx context.Context, id JobID) (*JobDetails, error) {
 		}
 		d.now = time.UnixMilli(out.Now).UTC()
 		d.Vertices = make([]Vertex, 0, len(*out.Vertices))
-		for _, v := range *out.Vertices {
+		for i, v := range *out.Vertices {
+			// It is what a person accepts an operator by, and stands in a line of its own.
+			if v.ID == "" || strings.ContainsFunc(v.ID, func(r rune) bool { return r <= ' ' || r > '~' }) {
+				return fmt.Errorf("vertex %d has the id %q", i, v.ID)
+			}
 			d.Vertices = append(d.Vertices, v.vertex())
 		}
 		return nil
@@ -195,8 +199,11 @@ func (j jobJSON) summary() (JobSummary, error) {
 	if err != nil {
 		return JobSummary{}, fmt.Errorf(`"jid": %w`, err)
 	}
-	if j.State == "" {
+	switch {
+	case j.State == "":
 		return JobSummary{}, fmt.Errorf("job %s has no state", id)
+	case strings.Trim(j.State, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "": // a newer Flink's state is a word too
+		return JobSummary{}, fmt.Errorf("job %s has the state %q", id, j.State)
 	}
 	s := JobSummary{ID: id, Name: j.Name, State: State(j.State), Start: time.UnixMilli(j.Start).UTC()}
 	// -1 while there is none (AccessExecutionGraph.getStatusTimestamp gives 0 for
