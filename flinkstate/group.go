@@ -274,7 +274,7 @@ func (l *groupLook) finish(topics []string) (*Group, error) {
 		if l.others > 0 {
 			return g, fmt.Errorf("consumer group %s: %w of %s, and %d of other topics", g.ID, ErrNoCommit, strings.Join(topics, ", "), l.others)
 		}
-		return g, fmt.Errorf("consumer group %s: %w, though it exists and is %s", g.ID, ErrNoCommit, g.State)
+		return g, fmt.Errorf("consumer group %s: %w, though it exists and is %s; brokers leave out topics that the client may not describe", g.ID, ErrNoCommit, g.State)
 	}
 	for tp, next := range l.committed {
 		g.Positions = append(g.Positions, offsetmap.Position{TopicPartition: tp, Next: next})

@@ -124,3 +124,29 @@ func TestWatchThatCannotLookAgainProvesNothing(t *testing.T) {
 		t.Errorf("a group that is not there: %s, %v", m, err)
 	}
 }
+
+// A job that was started a moment ago, or whose offsets have expired, has committed
+// nothing at the first look; that is no reason not to look again.
+func TestTheFirstCommitOfAJobIsAMove(t *testing.T) {
+	t.Parallel()
+	_, _, admin := groupBroker(t)
+	commit(t, admin, "elsewhere", map[offsetmap.TopicPartition]int64{{Topic: "payments", Partition: 0}: 1})
+	for group, was := range map[string]error{"fresh": flinkstate.ErrNoGroup, "elsewhere": flinkstate.ErrNoCommit} {
+		clock := newStepClock()
+		reader := flinkstate.NewGroupReader(admin, clock.option())
+		naps := 0
+		clock.nap = func() { naps++ }
+		got, m, err := reader.Watch(t.Context(), time.Minute, group, "orders")
+		if !errors.Is(err, was) || got != nil || m.Verdict != flinkstate.StillnessNotProven || !strings.Contains(m.Reason, "at either look") || naps != 1 {
+			t.Errorf("%s, never committed: %v, %s, %v after %d waits", group, got, m, err, naps)
+		}
+		if _, _, err := reader.Watch(t.Context(), 0, group, "orders"); !errors.Is(err, was) || naps != 1 {
+			t.Errorf("%s, without a window: %v after %d waits", group, err, naps)
+		}
+		clock.nap = func() { commit(t, admin, group, map[offsetmap.TopicPartition]int64{orders(0): 5}) }
+		got, m, err = reader.Watch(t.Context(), time.Minute, group, "orders")
+		if err != nil || got == nil || m.Verdict != flinkstate.Moving || len(m.Moved) != 1 || !m.Moved[0].From.IsNone() || m.Moved[0].To != c(5) {
+			t.Errorf("%s, committed meanwhile: %v, %s, %v", group, got, m, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package flinkstate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,13 +130,18 @@ func (m Movement) String() string {
 // what both show; the Movement is never StoodStill beside an error.
 //
 // The window should be longer than the interval of the job's checkpoints: only
-// with a checkpoint does it commit.
+// with a checkpoint does it commit. A group without an offset is looked at again
+// too: the first commit of a job that has just been started may be still to come.
+// Where there is none at the second look either, the error is that of Read.
 func (r *GroupReader) Watch(ctx context.Context, window time.Duration, group string, topics ...string) (*Group, Movement, error) {
 	first, err := r.Read(ctx, group, topics...)
-	if err != nil {
+	empty := holdsNothing(err)
+	switch {
+	case empty && window > 0:
+		first = &Group{GroupDescription: GroupDescription{ID: group}, At: r.now()}
+	case err != nil:
 		return nil, MovementOver(window), err
-	}
-	if window <= 0 {
+	case window <= 0:
 		return first, MovementOver(window, first), nil
 	}
 	// The first look ended later than it was asked for, so both lie a whole window
@@ -144,8 +150,14 @@ func (r *GroupReader) Watch(ctx context.Context, window time.Duration, group str
 		return first, MovementOver(window, first), fmt.Errorf("consumer group %s: the window of %s was cut short: %w", group, window, err)
 	}
 	second, err := r.Read(ctx, group, topics...)
-	if err != nil {
+	switch {
+	case empty && holdsNothing(err):
+		return nil, Movement{Verdict: StillnessNotProven, Reason: "it had no offset at either look, so none could move", Window: window}, err
+	case err != nil:
 		return first, MovementOver(window, first), fmt.Errorf("the look after %s: %w", window, err)
 	}
 	return second, MovementOver(window, first, second), nil
 }
+
+// holdsNothing reports whether a group was looked at and has no offset.
+func holdsNothing(err error) bool { return errors.Is(err, ErrNoGroup) || errors.Is(err, ErrNoCommit) }
