@@ -2,6 +2,7 @@ package flinkmm2
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
@@ -11,10 +12,23 @@ import (
 // WithGroupWindow says over which time Preflight and MakePlan look twice at the
 // group that a PlanRequest names: an offset that moves meanwhile shows that the job
 // runs, and blocks. The window is to be longer than the interval of the job's
-// checkpoints, with which it commits.
+// checkpoints, with which it commits, and shorter than a plan lives (WithLifetime).
 // By default, the group is looked at once, and the plan says that this proves
 // nothing; Start holds it to the plan's offsets again.
 func WithGroupWindow(d time.Duration) Option { return func(m *Migration) { m.groupWindow = d } }
+
+// checkGroupWindow holds that a plan still lives when it is made: it is as old as the
+// first fact in it, which is looked at before the window.
+func (m *Migration) checkGroupWindow() error {
+	switch {
+	case m.groupWindow < 0:
+		return fmt.Errorf("the window of WithGroupWindow is negative: %s", m.groupWindow)
+	case m.groupWindow > 0 && m.groupWindow >= m.planLifetime():
+		return fmt.Errorf("the window over which the group is looked at, %s, is not shorter than a plan lives, %s: no plan could be applied", m.groupWindow, m.planLifetime())
+	default:
+		return nil
+	}
+}
 
 // groups reads consumer groups of the source.
 func (m *Migration) groups(opts ...flinkstate.GroupOption) *flinkstate.GroupReader {
@@ -29,7 +43,10 @@ func (m *Migration) looksAtGroup(req PlanRequest, source flinkstate.Source) pref
 			if d != m.groupWindow {
 				return m.sleep(ctx, d)
 			}
-			return m.wait(ctx, "a second look at group "+req.Group, d)
+			// Whether the connector is STOPPED, which other waits rest on, is not looked at
+			// here.
+			m.log.InfoContext(ctx, LogWait, "for", "a second look at group "+req.Group, "duration", d)
+			return m.sleep(ctx, d)
 		},
 	}
 	if isolation := req.Attestations.Isolation; isolation != nil {

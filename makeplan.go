@@ -1,10 +1,12 @@
 package flinkmm2
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -122,6 +124,10 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 	return source, facts, withFindings(report, m.notHandedBack(ctx, savepointOf(req.Snapshot, source))), nil
 }
 
+func (m *Migration) planLifetime() time.Duration {
+	return cmp.Or(m.lifetime, offsetmap.DefaultLifetime)
+}
+
 func earlier(plans []*offsetmap.Plan) []offsetmap.EarlierPlan {
 	var out []offsetmap.EarlierPlan
 	for _, p := range plans {
@@ -157,13 +163,9 @@ func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.
 	if !tracked && !f.Active.IsAbsent() {
 		return offsetmap.Body{}, fmt.Errorf("%w: the topics that the connector has written: %w", ErrNotKnown, f.Active.Err())
 	}
-	lifetime := m.lifetime
-	if lifetime == 0 {
-		lifetime = offsetmap.DefaultLifetime
-	}
 	return offsetmap.Body{
 		Tool:      offsetmap.Tool{Name: m.toolName, Version: m.toolVersion},
-		CreatedAt: offsetmap.At(f.At), ExpiresAt: offsetmap.At(f.At.Add(lifetime)),
+		CreatedAt: offsetmap.At(f.At), ExpiresAt: offsetmap.At(f.At.Add(m.planLifetime())),
 		Source: offsetmap.Cluster{ID: from.ClusterID}, Target: offsetmap.Cluster{ID: to.ClusterID},
 		Connector: offsetmap.Connector{Name: m.cfg.Connector, SourceAlias: connector.Config["source.cluster.alias"], Config: digest, ActiveTopics: topics},
 		Worker: offsetmap.Worker{

@@ -156,6 +156,9 @@ func New(cfg Config, opts ...Option) (*Migration, error) {
 			return nil, fmt.Errorf("new migration: the job of WithFlink: %w", err)
 		}
 	}
+	if err := m.checkGroupWindow(); err != nil {
+		return nil, fmt.Errorf("new migration: %w", err)
+	}
 	return m, nil
 }
 

@@ -19,7 +19,8 @@ const (
 	// detail.
 	LogAct = "act"
 	// LogWait comes before a step stands still on purpose, so that a program can say
-	// so. Attributes: for (a text), duration, connector.
+	// so. Attributes: for (a text), duration, and connector where that is STOPPED
+	// meanwhile.
 	LogWait = "wait"
 	// LogProgress comes now and then during long work. Attributes: what (a text),
 	// done, total, connector.

@@ -19,18 +19,22 @@ type groupClient struct {
 	client *kgo.Client
 	group  string
 	window time.Duration
+	note   func(format string, args ...any)
 }
 
-func openGroup(want wanted) (*groupClient, error) {
+func (a *app) openGroup(want wanted) (*groupClient, error) {
 	client, err := kgo.NewClient(clientOptions(want.bootstrap)...)
 	if err != nil {
 		return nil, usagef("--bootstrap: %w", err)
 	}
-	return &groupClient{client: client, group: want.group, window: want.window}, nil
+	return &groupClient{client: client, group: want.group, window: want.window, note: a.note}, nil
 }
 
 // look reads what the group has committed, twice where a window was given.
 func (g *groupClient) look(ctx context.Context, topics []string) (*flinkstate.Group, flinkstate.Movement, error) {
+	if g.window > 0 {
+		g.note("looking at group %s twice, %s apart", g.group, g.window)
+	}
 	reader := flinkstate.NewGroupReader(kadm.NewClient(g.client), flinkstate.WithRequestor(g.client))
 	return reader.Watch(ctx, g.window, g.group, topics...)
 }

@@ -34,7 +34,7 @@ type groupSource struct {
 
 // groupOffsets prints what a group has committed.
 func (a *app) groupOffsets(ctx context.Context, want wanted) error {
-	client, err := openGroup(want)
+	client, err := a.openGroup(want)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (a *app) comparedOffsets(ctx context.Context, want wanted) error {
 	if all := clustersOf(source); len(all) > 1 {
 		return usagef("offsets: source %s reads %d clusters (%s), and a group is of one: name it with --cluster, or with positions.cluster in the file", source.OperatorID, len(all), strings.Join(all, ", "))
 	}
-	client, err := openGroup(want)
+	client, err := a.openGroup(want)
 	if err != nil {
 		return err
 	}

@@ -154,6 +154,8 @@ func (m *migration) checkPositions(p *problems) {
 		var err error
 		if m.groupWindow, err = time.ParseDuration(string(s.Window)); err != nil || m.groupWindow <= 0 {
 			p.add("positions.groupWindow", "%q is not a duration such as 90s", s.Window)
+		} else if m.groupWindow >= offsetmap.DefaultLifetime {
+			p.add("positions.groupWindow", "%s is not shorter than a plan lives, %s: no plan could be applied", s.Window, offsetmap.DefaultLifetime)
 		}
 		p.require("positions.group", s.Group, "groupWindow is the time between two looks at it")
 	}

@@ -26,6 +26,8 @@ type offsetsFlags struct {
 	bootstrap []string
 	topics    []string
 	window    time.Duration
+
+	topicsGiven bool
 }
 
 func (a *app) offsetsCommand() *cobra.Command {
@@ -56,6 +58,7 @@ warnings say what a plan would block on.`,
   runbook offsets --group copy-orders --bootstrap kafka-1:9092 --window 90s
   runbook -f migration.yaml offsets`
 	f := cmd.Flags()
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) { o.topicsGiven = cmd.Flags().Changed("topic") }
 	f.StringVar(&o.savepoint, "savepoint", "", "where a savepoint or retained checkpoint lies: a folder, s3://, gs:// or webhdfs://")
 	f.StringVar(&o.operator, "operator", "", "show one source: its operator id, uid or name")
 	f.StringVar(&o.cluster, "cluster", "", "show one cluster of a DynamicKafkaSource, as the job calls it")
@@ -79,6 +82,8 @@ func (o offsetsFlags) check(file string) error {
 		return usagef("--window %s is negative", o.window)
 	case o.group != "" && len(o.bootstrap) == 0:
 		return usagef("--group needs --bootstrap HOST:PORT")
+	case o.topicsGiven && len(o.topics) == 0:
+		return usagef("--topic is empty: name a topic, or leave it out for those with a commit")
 	case file == "" && o.savepoint == "" && (o.operator != "" || o.cluster != "" || len(o.pathMap) > 0):
 		return usagef("--operator, --cluster and --path-map go with --savepoint")
 	case o.savepoint != "" && len(o.topics) > 0:
@@ -127,7 +132,16 @@ func (a *app) wanted(o offsetsFlags) (wanted, error) {
 		}
 		if o.group != "" {
 			var p problems
-			if p.bootstrap("--bootstrap", o.bootstrap); len(p) > 0 {
+			p.bootstrap("--bootstrap", o.bootstrap)
+			if err := flinkmm2.CheckGroup(o.group); err != nil {
+				p.add("--group", "%w", err)
+			}
+			for _, topic := range o.topics {
+				if err := offsetmap.ValidateTopic(topic); err != nil {
+					p.add("--topic", "%w", err)
+				}
+			}
+			if len(p) > 0 {
 				return wanted{}, &usageError{err: errors.Join(p...)}
 			}
 		}

@@ -35,6 +35,10 @@ func (w waits) Handle(_ context.Context, r slog.Record) error {
 		}
 		return true
 	})
+	if connector == "" {
+		w.note("waiting %s for %s", d, why)
+		return nil
+	}
 	w.note("connector %s is STOPPED; waiting %s for %s", connector, d, why)
 	return nil
 }
