@@ -1,7 +1,5 @@
 package flinkstate
 
-import "sync"
-
 // defaultReaders is how many files are open at once: enough that reading and
 // hashing fill the processors of a small machine beside the parsing, and that a
 // remote store answers several requests at a time. Each holds one file in memory.
@@ -10,7 +8,7 @@ const defaultReaders = 4
 // readFile is a file that was read whole, or why it could not be.
 type readFile struct {
 	bytes []byte
-	file  *File // its hash is complete when readAll has returned
+	file  *File // its hash is complete when the store is done
 	err   error
 }
 
@@ -18,14 +16,13 @@ type readFile struct {
 // the other and in their order: what is reported first does not depend on which
 // file came first. The bytes are valid until parse returns.
 //
-// A file is hashed beside the parsing of it and of others. Both run near the
-// speed of memory, and so does reading.
+// A file is hashed beside the parsing of it and of others, and the last ones beside
+// what the caller does next. All of these run near the speed of memory.
 func (s *store) readAll(files []*wantedFile, parse func(f *wantedFile, read readFile)) {
 	lanes := make([]lane, min(s.readers, len(files)))
-	var running sync.WaitGroup
 	for i := range lanes {
 		lanes[i] = lane{read: make(chan readFile, 1), parsed: make(chan struct{}, 1)}
-		running.Go(func() {
+		s.hashing.Go(func() {
 			for n := i; n < len(files); n += len(lanes) {
 				lanes[i].next(s, files[n])
 			}
@@ -36,7 +33,6 @@ func (s *store) readAll(files []*wantedFile, parse func(f *wantedFile, read read
 		parse(f, <-l.read)
 		l.parsed <- struct{}{}
 	}
-	running.Wait()
 }
 
 // lane reads every n-th file into a buffer of its own.
@@ -55,7 +51,7 @@ func (l *lane) next(s *store, f *wantedFile) {
 		l.buf = b
 		file := &File{Name: f.name, Size: int64(len(b))}
 		l.read <- readFile{bytes: b, file: file}
-		file.hash(b)
+		s.hash(file, b)
 	}
 	<-l.parsed
 }

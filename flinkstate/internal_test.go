@@ -2,6 +2,8 @@ package flinkstate
 
 import (
 	"encoding/json"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 // Ids that Flink gave to operators with these uids: of the fixtures from
@@ -104,26 +108,55 @@ func TestJavaObjectThatIsNotFollowedIsTaken(t *testing.T) {
 	}
 }
 
-// Keys of partitions that are numbered without gaps are put in place; all others
-// are sorted. Both give one order.
-func TestSortKeysIsASort(t *testing.T) {
+// Partitions that are numbered without gaps are put in place; all others are
+// sorted. Both give one order, name the same partitions as held, and find those
+// that are there twice.
+func TestIndexIsASort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(0, 40).Draw(t, "keys")
-		keys := make([]uint64, n)
-		for i := range keys {
-			keys[i] = uint64(i)<<32 | rapid.Uint64Range(0, 1<<32-1).Draw(t, "split")
+		r := newSourceReader(&operator{coordinator: []byte{}})
+		type key struct {
+			topic     uint32
+			partition int32
 		}
-		keys = rapid.Permutation(keys).Draw(t, "order")
-		for range rapid.IntRange(0, 3).Draw(t, "changed") {
-			if n > 0 {
-				keys[rapid.IntRange(0, n-1).Draw(t, "which")] = rapid.Uint64Range(0, 60).Draw(t, "partition")<<32 | rapid.Uint64Range(0, 1<<32-1).Draw(t, "split")
+		held := map[key]int{}
+		topics := []string{"b", "a", "c"}
+		for topic, name := range topics {
+			if _, ok := r.topics.id([]byte(name)); !ok {
+				t.Fatalf("%s is no topic", name)
+			}
+			for p := range rapid.IntRange(0, 12).Draw(t, "partitions") {
+				k := key{uint32(topic), int32(p)}
+				if rapid.IntRange(0, 19).Draw(t, "elsewhere") == 0 {
+					k.partition = rapid.SampledFrom([]int32{0, 5, 11, 12, 99, math.MaxInt32}).Draw(t, "where")
+				}
+				held[k]++
+				r.splits = append(r.splits, split{topic: k.topic, partition: k.partition, start: 7, stop: noStop, state: splitHeld})
 			}
 		}
-		want := slices.Sorted(slices.Values(keys))
-		sortKeys(keys)
-		for i := range keys {
-			if keys[i]>>32 != want[i]>>32 {
-				t.Fatalf("got %x, want %x", keys, want)
+		r.splits = rapid.Permutation(r.splits).Draw(t, "order")
+		ix, err := r.index()
+		twice := slices.ContainsFunc(slices.Collect(maps.Values(held)), func(n int) bool { return n > 1 })
+		if twice != (err != nil) {
+			t.Fatalf("%v: %v", held, err)
+		}
+		if err != nil {
+			return
+		}
+		got := ix.positions()
+		sorted := slices.IsSortedFunc(got, func(a, b offsetmap.Position) int { return a.Compare(b.TopicPartition) })
+		if !sorted || len(got) != len(held) {
+			t.Fatalf("%v of %v", got, held)
+		}
+		for _, p := range got {
+			if held[key{uint32(slices.Index(topics, p.Topic)), p.Partition}] != 1 {
+				t.Fatalf("%v is not among %v", p, held)
+			}
+		}
+		for topic := range uint32(len(topics) + 1) {
+			for _, p := range []int32{-1, 0, 3, 5, 11, 12, 13, 99, 100, math.MaxInt32, math.MinInt32} {
+				if want := held[key{topic, p}] == 1; ix.holds(topic, p) != want {
+					t.Fatalf("topic %d, partition %d: held is %t, want %t of %v", topic, p, !want, want, held)
+				}
 			}
 		}
 	})

@@ -27,6 +27,7 @@ type options struct {
 	maxBytes  int64
 	sinkFiles bool
 	readers   int
+	noHashes  bool
 }
 
 // WithPathMap says where the files are now that the state names by absolute
@@ -65,6 +66,16 @@ func WithReaders(n int) Option {
 // that is opened for positions.
 func WithSinkFiles() Option {
 	return func(o *options) { o.sinkFiles = true }
+}
+
+// WithoutHashes leaves out the SHA-256 of the files that are read, which takes about
+// as long as all the rest: for who only looks. [File.SHA256] is empty then, and no
+// plan can be made from such a snapshot, since a plan names the files that it was
+// made from by their hashes.
+//
+// By default, every file is hashed.
+func WithoutHashes() Option {
+	return func(o *options) { o.noHashes = true }
 }
 
 // Read reads the savepoint or retained checkpoint whose metadata file lies in
@@ -202,7 +213,7 @@ func read(s *store, name string) (*Snapshot, error) {
 	}
 	meta := &File{Name: name, Size: int64(len(b))}
 	s.files = append(s.files, meta)
-	s.hashing.Go(func() { meta.hash(b) })
+	s.hashing.Go(func() { s.hash(meta, b) })
 	snap, err := s.snapshot(f.path, b)
 	files := s.done()
 	if none := (*NoPositionError)(nil); errors.As(err, &none) {

@@ -211,6 +211,7 @@ type File struct {
 	Name string `json:"name"`
 	// Size is in bytes.
 	Size int64 `json:"size"`
-	// SHA256 is that of the whole file, in lower-case hex.
+	// SHA256 is that of the whole file, in lower-case hex. It is empty after
+	// WithoutHashes.
 	SHA256 string `json:"sha256"`
 }

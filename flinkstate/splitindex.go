@@ -18,10 +18,13 @@ type splitIndex struct {
 	// The topics and clusters of the splits: an enumerator may add more to the
 	// table while positions are filled.
 	names, clusters []string
-	// keys holds partition<<32 | index into splits, sorted within each topic;
-	// topic t has keys[ends[t-1]:ends[t]].
-	keys []uint64
-	ends []int
+	// order holds places in splits, each one more than it is, by partition within
+	// each topic; topic t has order[ends[t]:ends[t+1]].
+	order []uint32
+	ends  []uint32
+	// gaps tells topics apart whose splits are not the partitions from 0 on. It is
+	// nil where there are none.
+	gaps []bool
 
 	filling sync.WaitGroup
 	filled  []offsetmap.Position
@@ -35,8 +38,8 @@ func (r *sourceReader) index() (*splitIndex, error) {
 		splits:   r.splits,
 		names:    r.topics.names,
 		clusters: r.topics.clusters,
-		keys:     make([]uint64, len(r.splits)),
-		ends:     make([]int, len(r.topics.names)+1),
+		order:    make([]uint32, len(r.splits)),
+		ends:     make([]uint32, len(r.topics.names)+1),
 	}
 	for i := range r.splits {
 		ix.ends[r.splits[i].topic+1]++
@@ -44,42 +47,52 @@ func (r *sourceReader) index() (*splitIndex, error) {
 	for t := 1; t < len(ix.ends); t++ {
 		ix.ends[t] += ix.ends[t-1]
 	}
-	// Filling moves each start to the end of its topic, which is the start of
-	// the next.
+	// Partitions are numbered from 0, so each usually has a place of its own.
 	for i := range r.splits {
 		s := &r.splits[i]
-		ix.keys[ix.ends[s.topic]] = uint64(s.partition)<<32 | uint64(uint32(i))
-		ix.ends[s.topic]++
+		places := ix.of(s.topic)
+		if p := uint32(s.partition); p < uint32(len(places)) && places[p] == 0 {
+			places[p] = uint32(i) + 1
+			continue
+		}
+		if ix.gaps == nil {
+			ix.gaps = make([]bool, len(ix.names))
+		}
+		ix.gaps[s.topic] = true
 	}
-	ix.ends = ix.ends[:len(r.topics.names)]
-	for t := range ix.ends {
-		keys := ix.of(uint32(t))
-		sortKeys(keys)
-		for i := 1; i < len(keys); i++ {
-			if keys[i]>>32 == keys[i-1]>>32 {
-				return nil, r.duplicate(&r.splits[uint32(keys[i-1])], &r.splits[uint32(keys[i])])
-			}
+	if ix.gaps != nil {
+		if a, b := ix.sort(); a != nil {
+			return nil, r.duplicate(a, b)
 		}
 	}
 	return ix, nil
 }
 
-// sortKeys sorts the keys of one topic. Partitions are numbered from 0, so each
-// usually has a place of its own.
-func sortKeys(keys []uint64) {
-	for i := range keys {
-		for {
-			p := int(keys[i] >> 32)
-			if p == i {
-				break
-			}
-			if p >= len(keys) || keys[p]>>32 == uint64(p) {
-				slices.Sort(keys)
-				return
-			}
-			keys[i], keys[p] = keys[p], keys[i]
+// sort orders the splits of topics with gaps, and returns two of one partition when
+// there are any.
+func (ix *splitIndex) sort() (a, b *split) {
+	next := slices.Clone(ix.ends[:len(ix.names)])
+	for i := range ix.splits {
+		if t := ix.splits[i].topic; ix.gaps[t] {
+			ix.order[next[t]] = uint32(i) + 1
+			next[t]++
 		}
 	}
+	for t, gaps := range ix.gaps {
+		if !gaps {
+			continue
+		}
+		places := ix.of(uint32(t))
+		slices.SortFunc(places, func(a, b uint32) int {
+			return cmp.Or(cmp.Compare(ix.splits[a-1].partition, ix.splits[b-1].partition), cmp.Compare(a, b))
+		})
+		for i := 1; i < len(places); i++ {
+			if a, b := &ix.splits[places[i-1]-1], &ix.splits[places[i]-1]; a.partition == b.partition {
+				return a, b
+			}
+		}
+	}
+	return nil, nil
 }
 
 func (r *sourceReader) duplicate(a, b *split) error {
@@ -95,33 +108,28 @@ func (r *sourceReader) duplicate(a, b *split) error {
 	}
 }
 
-// of returns the keys of one topic.
-func (ix *splitIndex) of(topic uint32) []uint64 {
-	from := 0
-	if topic > 0 {
-		from = ix.ends[topic-1]
-	}
-	return ix.keys[from:ix.ends[topic]]
+// of returns the part of order that a topic has.
+func (ix *splitIndex) of(topic uint32) []uint32 {
+	return ix.order[ix.ends[topic]:ix.ends[topic+1]]
 }
 
 // holds reports whether a partition is among the splits.
 func (ix *splitIndex) holds(topic uint32, partition int32) bool {
-	if int(topic) >= len(ix.ends) {
+	if int(topic) >= len(ix.names) {
 		return false // a topic that came after the index
 	}
-	keys := ix.of(topic)
-	// Partitions are numbered from 0, so usually all are there.
-	if n := len(keys); n > 0 && int(keys[n-1]>>32) == n-1 {
-		return 0 <= partition && int(partition) < n
+	if ix.gaps == nil || !ix.gaps[topic] {
+		return uint32(partition) < ix.ends[topic+1]-ix.ends[topic]
 	}
-	i := sort.Search(len(keys), func(i int) bool { return int32(keys[i]>>32) >= partition })
-	return i < len(keys) && int32(keys[i]>>32) == partition
+	places := ix.of(topic)
+	i := sort.Search(len(places), func(i int) bool { return ix.splits[places[i]-1].partition >= partition })
+	return i < len(places) && ix.splits[places[i]-1].partition == partition
 }
 
 // begin fills the positions of many splits beside what the caller does next, who
 // has to call positions or wait.
 func (ix *splitIndex) begin() {
-	if len(ix.keys) >= 2*fewPositions {
+	if len(ix.order) >= 2*fewPositions {
 		ix.filling.Go(func() { ix.filled = ix.fillAll() })
 	}
 }
@@ -145,7 +153,7 @@ func (ix *splitIndex) fillAll() []offsetmap.Position {
 		topics[i] = uint32(i)
 	}
 	slices.SortFunc(topics, func(a, b uint32) int { return strings.Compare(ix.names[a], ix.names[b]) })
-	ps := make([]offsetmap.Position, len(ix.keys))
+	ps := make([]offsetmap.Position, len(ix.order))
 	half, n := 0, 0
 	for ; half < len(topics) && n < max(len(ps)/2, fewPositions); half++ {
 		n += len(ix.of(topics[half]))
@@ -176,8 +184,8 @@ func (ix *splitIndex) fill(ps []offsetmap.Position, topics []uint32) {
 		if ix.clusters != nil {
 			cluster, _ = decodeUTF([]byte(ix.clusters[t]))
 		}
-		for _, k := range ix.of(t) {
-			ix.splits[uint32(k)].position(&ps[i], topic)
+		for _, place := range ix.of(t) {
+			ix.splits[place-1].position(&ps[i], topic)
 			ps[i].Cluster = cluster
 			i++
 		}

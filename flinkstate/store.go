@@ -46,8 +46,11 @@ func (s *store) locate(st *stream) (file, error) {
 	return file{}, errUnmapped
 }
 
-// hash fills in the hash of a file's bytes.
-func (f *File) hash(b []byte) {
+// hash fills in the hash of a file's bytes, where hashes are wanted.
+func (s *store) hash(f *File, b []byte) {
+	if s.noHashes {
+		return
+	}
 	sum := sha256.Sum256(b)
 	f.SHA256 = hex.EncodeToString(sum[:])
 }
