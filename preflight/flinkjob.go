@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -137,7 +138,7 @@ func (c *Case) ended() (flinkrest.Evidence, flinkrest.JobSummary, bool) {
 }
 
 func jobUnknown(c *Case, r *Reporter) {
-	scope := cmp.Or(string(c.Facts.FlinkJob.ID), c.Facts.FlinkJob.Name)
+	scope := jobScope(c.Facts.FlinkJob)
 	e, asked := c.Facts.Flink.Get()
 	job, known := e.Job.Get()
 	switch {
@@ -159,6 +160,14 @@ func jobUnknown(c *Case, r *Reporter) {
 	case e.Running().Err() != nil:
 		r.Unmade(scope, fmt.Errorf("the Flink at %s knows the job no longer, and whether another of its name runs is not known: %w", e.From, e.Running().Err()))
 	}
+}
+
+// jobScope is the id, or the name, quoted where a line could not hold it as it is.
+func jobScope(job flinkrest.Job) string {
+	if quoted := strconv.Quote(job.Name); job.ID == "" && len(quoted) != len(job.Name)+2 {
+		return quoted
+	}
+	return cmp.Or(string(job.ID), job.Name)
 }
 
 func jobRunning(c *Case, r *Reporter) {

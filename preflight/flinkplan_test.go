@@ -127,3 +127,14 @@ func TestAJobThatRanOnBesideTheOldOneIsFound(t *testing.T) {
 		}
 	}
 }
+
+// A name of several lines would part what a person accepts the finding by.
+func TestAJobIsNamedOnOneLine(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	l.probe.FlinkJob = flinkrest.Job{Name: "copy\norders"}
+	const scope = `"copy\norders"`
+	l.want(l.judge(), "block flink/job-unknown "+scope)
+	l.question.Acceptances = []offsetmap.Acceptance{{Check: "flink/job-unknown", Scope: scope, By: "ann", Reason: "seen in the web interface"}}
+	l.want(l.judge(), "warn flink/job-unknown "+scope)
+}

@@ -87,6 +87,13 @@ func TestPC01AGroupThatLooksDeadWhileTheJobRuns(t *testing.T) {
 		r = l.judge()
 		l.want(r, "info source/group-compared flink")
 		l.says(r.Findings[0], "no offset moved over 1s")
+		if strings.Contains(r.Findings[0].Detail, "shows nothing") {
+			t.Errorf("nobody has said how often the job commits: %s", r.Findings[0])
+		}
+		// A window within which the job does not commit is no witness.
+		l.question.Attestations.Checkpointing = attest("1m")
+		l.lookTwice(time.Second)
+		l.says(l.judge().Findings[0], "no offset moved over 1s, which shows nothing: it was looked at over 1s, and the job commits once in 1m0s")
 	})
 	t.Run("planning from the group", func(t *testing.T) {
 		t.Parallel()

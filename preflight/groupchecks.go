@@ -27,7 +27,7 @@ func sourceGroupChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      looks,
 		Why:        "A group that is ahead is the one sign on the source that the savepoint is not the last word, and it would go unseen.",
-		Remedy:     "Grant Read on the group and its topics (kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal User:NAME --operation Read --group GROUP --topic TOPIC), wait until a transaction that commits offsets has ended, and run preflight again. Or name no group (positions.group, PlanRequest.Group).",
+		Remedy:     "Grant Read on the group and its topics (kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal User:NAME --operation Read --group GROUP --topic TOPIC), wait until a transaction that commits offsets has ended, and run preflight again. An offset that no reader commits, such as a negative one, was set by hand. Or name no group (positions.group, PlanRequest.Group).",
 		Judge: func(c *Case, r *Reporter) {
 			_, known := c.Facts.Source.Get() // else source/unknown
 			if known && c.Facts.GroupID != "" && c.Facts.Group.Err() != nil {
@@ -108,7 +108,11 @@ func groupCompared(c *Case, r *Reporter) {
 			text += ", as it also is while a KafkaSource runs"
 		}
 	}
-	r.Info(c.Facts.GroupID, "%s; %s", text, c.Facts.GroupMovement)
+	text += "; " + c.Facts.GroupMovement.String()
+	if reason := c.windowTooShort(); reason != "" && c.Facts.GroupMovement.Verdict == flinkstate.StoodStill {
+		text += ", which shows nothing: " + reason
+	}
+	r.Info(c.Facts.GroupID, "%s", text)
 }
 
 func groupMoved(c *Case, r *Reporter) {

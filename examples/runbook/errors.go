@@ -86,6 +86,7 @@ func (a *app) hint(command string, err error) string {
 	var refused *flinkmm2.RefusedError
 	var missing *flinkstate.MissingFilesError
 	var selector *flinkstate.SelectorError
+	var unread *unreadGroupError
 	switch {
 	case errors.As(err, &hinted):
 		return a.command(hinted.next...) + hinted.when
@@ -108,6 +109,8 @@ func (a *app) hint(command string, err error) string {
 		return a.noPositionHint()
 	case errors.Is(err, flinkstate.ErrNoGroup), errors.Is(err, flinkstate.ErrNoCommit):
 		return "kafka-consumer-groups.sh --bootstrap-server SOURCE --list shows the groups; if its offsets have expired: " + flinkstate.OffsetExpiry
+	case errors.As(err, &unread):
+		return unread.hint()
 	case errors.Is(err, flinkmm2.ErrProofFailed):
 		return a.command("rollback")
 	case errors.Is(err, flinkmm2.ErrNoProgress):

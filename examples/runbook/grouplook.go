@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
@@ -37,6 +39,24 @@ func (g *groupClient) look(ctx context.Context, topics []string) (*flinkstate.Gr
 	}
 	reader := flinkstate.NewGroupReader(kadm.NewClient(g.client), flinkstate.WithRequestor(g.client))
 	return reader.Watch(ctx, g.window, g.group, topics...)
+}
+
+// unreadGroupError is a group that could not be read.
+type unreadGroupError struct{ err error }
+
+func (e *unreadGroupError) Error() string { return "offsets: " + e.err.Error() }
+func (e *unreadGroupError) Unwrap() error { return e.err }
+
+// hint returns what a person does next; empty where they ended the look themselves.
+func (e *unreadGroupError) hint() string {
+	switch {
+	case errors.Is(e.err, context.Canceled):
+		return ""
+	case errors.Is(e.err, kerr.UnknownTopicOrPartition):
+		return "kafka-topics.sh --bootstrap-server SOURCE --list; without the topic the brokers are of another cluster, or it was deleted"
+	default:
+		return "runbook explain source/group-unknown"
+	}
 }
 
 // movement is what looks at a group over a window showed, as JSON has it.

@@ -41,7 +41,7 @@ func (a *app) groupOffsets(ctx context.Context, want wanted) error {
 	defer client.client.Close()
 	read, stood, err := client.look(ctx, want.topics)
 	if err != nil {
-		return fmt.Errorf("offsets: %w", err)
+		return &unreadGroupError{err}
 	}
 	p := groupPositions{
 		APIVersion: offsetmap.APIVersion, Kind: flinkmm2.PositionsKind, From: offsetmap.FromGroup,
@@ -122,7 +122,7 @@ func (a *app) comparedOffsets(ctx context.Context, want wanted) error {
 		read = &flinkstate.Group{}
 		warn(flinkstate.GroupAbsent, "%v: the name is another, or %s", err, flinkstate.OffsetExpiry)
 	case err != nil:
-		return fmt.Errorf("offsets: %w", err)
+		return &unreadGroupError{err}
 	}
 	p.Comparison.Type, p.Comparison.State, p.Comparison.Movement = read.Type, read.State, movementOf(stood)
 	compared, err := flinkstate.Compare(source.Partitions, read.Committed()).Explain(ctx, client.client, want.isolation)

@@ -69,7 +69,7 @@ func judgeFailure(ctx context.Context, err error) answer {
 		return answer{meaning: ErrUnexpected, hint: hintBase}
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return answer{meaning: ErrUnreachable, hint: "give the CA that signed the server's certificate by WithTLSConfig, as RootCAs"}
+		return answer{meaning: ErrUnreachable, hint: "give the CA that signed the server's certificate by WithTLSConfig, as RootCAs, or in the file that SSL_CERT_FILE names"}
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return answer{meaning: ErrUnreachable, hint: "the server's certificate does not fit the host of the base URL, or is not valid now"}
