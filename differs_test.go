@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 func nextOffset(t *testing.T, v int64) offsetmap.NextOffset {
@@ -118,5 +119,15 @@ func TestAGroupThatMovesOnMakesAPlanAnotherOne(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// Under another id nothing would be found to compare, and nothing would differ.
+func TestTheEvidenceThatIsComparedIsOfTheCatalogue(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{checkStateEvidence, checkJobEvidence} {
+		if check, known := preflight.Explain(id); !known || check.Severity != offsetmap.Info {
+			t.Errorf("%s: %+v", id, check)
+		}
 	}
 }

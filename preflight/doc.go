@@ -32,7 +32,9 @@
 //
 // # What it does not do
 //
-// It writes nothing and reads no records, so it shows no payloads. It does not
+// It writes nothing. It shows no payloads: the only records that it reads are those
+// between C and what the old job's group has committed, where these are few and
+// [GroupLook] has options, to tell them from markers of transactions. It does not
 // decide C: that is offsetmap.Resolve, which Judge calls. It does not hold the
 // world against a plan that is already sealed, but for what Flink says
 // ([Facts.AgainstPlan]). It does not see what no API shows: the worker's own config
