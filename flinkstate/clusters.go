@@ -71,10 +71,13 @@ func (s *Snapshot) noCluster(id string) error {
 		ids = append(ids, s.Sources[i].clusterIDs()...)
 	}
 	slices.Sort(ids)
-	if ids = slices.Compact(ids); len(ids) > 0 {
-		e.Reason += fmt.Sprintf(" (there are %q)", ids)
-		e.Clusters = ids
+	if ids = slices.Compact(ids); len(ids) == 0 {
+		e.Reason = fmt.Sprintf("cluster %q was asked for, but only a DynamicKafkaSource has clusters, and there is none", id)
+		e.Choices = nil
+		return e
 	}
+	e.Reason += fmt.Sprintf(" (there are %q)", ids)
+	e.Clusters = ids
 	return e
 }
 

@@ -166,7 +166,8 @@ type SelectorError struct {
 	Selector string
 	// Reason says what is wrong with it.
 	Reason string
-	// Choices holds the sources to choose from, without their partitions.
+	// Choices holds the sources to choose from, without their partitions. Empty
+	// where a cluster was asked for and no source is of a kind that has clusters.
 	Choices []Source
 	// Clusters holds the clusters to choose from, sorted, where one was asked for
 	// of which no source holds partitions.
@@ -176,7 +177,7 @@ type SelectorError struct {
 func (e *SelectorError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v: %s", ErrSelector, shown.Line(e.Reason))
-	if len(e.Clusters) > 0 {
+	if len(e.Clusters) > 0 || len(e.Choices) == 0 {
 		return b.String()
 	}
 	b.WriteString("; choose one by operator id, uid or name")

@@ -54,6 +54,10 @@ func (a *app) missingFilesHint(command string, e *flinkstate.MissingFilesError) 
 // selectorHint says how to name one source, or its cluster.
 func (a *app) selectorHint(command string, e *flinkstate.SelectorError) string {
 	switch {
+	case len(e.Choices) == 0 && a.file == "":
+		return "the same command without --cluster"
+	case len(e.Choices) == 0:
+		return a.command(command) + ", once positions.cluster is left out"
 	case len(e.Clusters) > 0 && a.file == "":
 		return "the same command with --cluster and one of these"
 	case len(e.Clusters) > 0:
