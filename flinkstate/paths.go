@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -141,4 +142,18 @@ func localPath(s string) (string, error) {
 		return "", fmt.Errorf("%w: %q: local paths and file: URIs are read here, not %s: (package stores opens s3:, gs: and webhdfs:, Read takes any fs.FS; or make a local copy)", ErrUnsupported, s, sc)
 	}
 	return filepath.Clean(s), nil
+}
+
+// doubt says how a local path that leads to no folder may not be as it was meant.
+// It begins with a semicolon, or is empty.
+func doubt(path string) string {
+	if bare := strings.TrimSpace(path); bare != path && bare != "" {
+		if _, err := os.Stat(bare); err == nil {
+			return "; it is there without the white space at an end of its name"
+		}
+	}
+	if strings.HasPrefix(path, "~") || strings.Contains(path, "$") {
+		return "; ~ and $ stand for themselves here: a shell replaces them before, and not within quotes or behind ="
+	}
+	return ""
 }

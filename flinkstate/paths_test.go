@@ -114,11 +114,21 @@ func TestFolderWithoutMetadataIsListed(t *testing.T) {
 	for want, fsys := range map[string]fstest.MapFS{
 		"job/_metadata does not exist; in the folder there is notes.txt, shared/":           {"job/shared/x": {}, "job/notes.txt": {}},
 		"job/_metadata does not exist; in the folder there is one in chk-10/, savepoint-1/": {"job/chk-10/_metadata": {}, "job/chk-9/x": {}, "job/shared/x": {}, "job/notes.txt": {}, "job/savepoint-1/_metadata": {}},
+		"job/_metadata does not exist; in the folder there is chk-9/":                       {"job/chk-9/x": {}},
 	} {
 		_, err := flinkstate.Read(fsys, "job")
 		if !errors.Is(err, flinkstate.ErrNoMetadata) || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("got %v, want an ErrNoMetadata that ends with %q", err, want)
 		}
+	}
+
+	_, err := flinkstate.Read(fstest.MapFS{"job/chk-9/x": {}, "job/chk-x/y": {}}, "job/chk-9")
+	if !errors.Is(err, flinkstate.ErrNoMetadata) || !strings.HasSuffix(err.Error(), "does not exist, so this checkpoint was not completed, or is not retained; in the folder there is x") {
+		t.Errorf("a checkpoint that was not completed: %v", err)
+	}
+	_, err = flinkstate.Read(fstest.MapFS{"job/chk-x/y": {}}, "job/chk-x")
+	if !errors.Is(err, flinkstate.ErrNoMetadata) || strings.Contains(err.Error(), "completed") {
+		t.Errorf("a folder that Flink names no checkpoint so: %v", err)
 	}
 
 	t.Chdir(t.TempDir())

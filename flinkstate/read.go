@@ -141,6 +141,9 @@ func ReadDir(dir string, opts ...Option) (snap *Snapshot, err error) {
 			return place{}, err
 		}
 		r, err := localfs.Open(d)
+		if errors.Is(err, fs.ErrNotExist) {
+			return place{}, fmt.Errorf("%w%s", err, doubt(d))
+		}
 		if err != nil {
 			return place{}, err
 		}
@@ -163,7 +166,7 @@ func ReadDir(dir string, opts ...Option) (snap *Snapshot, err error) {
 	}
 	home, err := in(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s: the folder does not exist", ErrNoMetadata, fullPath(filepath.Join(dir, name)))
+		return nil, fmt.Errorf("%w: %s: the folder does not exist%s", ErrNoMetadata, fullPath(filepath.Join(dir, name)), doubt(dir))
 	}
 	if err != nil {
 		return nil, err

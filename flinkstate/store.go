@@ -185,7 +185,16 @@ func (s *store) noMetadata(f file, err error) error {
 	if len(names) == 0 {
 		names = []string{"nothing"}
 	}
-	return fmt.Errorf("%w: %s does not exist; in the folder there is %s", ErrNoMetadata, shown.Name(s.full(f.path)), strings.Join(names, ", "))
+	return fmt.Errorf("%w: %s does not exist%s; in the folder there is %s", ErrNoMetadata, shown.Name(s.full(f.path)), uncompleted(s.full(f.path)), strings.Join(names, ", "))
+}
+
+// uncompleted says what a checkpoint's own folder is without its metadata, which
+// Flink writes last and deletes first.
+func uncompleted(metadata string) string {
+	if number, ok := strings.CutPrefix(path.Base(path.Dir(metadata)), "chk-"); ok && number != "" && strings.Trim(number, "0123456789") == "" {
+		return ", so this checkpoint was not completed, or is not retained"
+	}
+	return ""
 }
 
 // mostListed bounds what an error lists of a folder, and what it looks into: of a

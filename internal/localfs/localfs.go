@@ -4,6 +4,7 @@
 package localfs
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -35,6 +36,9 @@ var (
 // pipe that nobody writes to would never return.
 func (d dirFS) Open(name string) (fs.File, error) {
 	info, err := fs.Stat(d.in, name)
+	if err != nil && isLink(d.in, name) && !errors.Is(err, fs.ErrNotExist) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("it is a symbolic link that is not followed (%w): put a copy of the file in its place", reason(err))}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +51,19 @@ func (d dirFS) Open(name string) (fs.File, error) {
 func (d dirFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(d.in, name) }
 
 func (d dirFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(d.in, name) }
+
+func isLink(in fs.FS, name string) bool {
+	info, err := fs.Lstat(in, name)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// reason is an error without the system call and the path.
+func reason(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
 
 func kind(m fs.FileMode) string {
 	switch {
