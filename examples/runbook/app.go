@@ -70,7 +70,10 @@ func (a *app) root() *cobra.Command {
 		Long:          longHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := noneEmpty(cmd); err != nil {
+				return err
+			}
 			switch a.output {
 			case "table", "json", "yaml":
 				return nil
@@ -95,6 +98,24 @@ func (a *app) root() *cobra.Command {
 		root.AddCommand(other)
 	}
 	return root
+}
+
+// noneEmpty refuses a flag that is given without anything, as by a variable of a
+// shell that is not set. Taken for one that was left out it would change what is
+// read: all sources for one, the group alone for the savepoint.
+func noneEmpty(cmd *cobra.Command) error {
+	for _, f := range collect(cmd.Flags().Visit) {
+		if v := f.Value.String(); v == "" || v == "[]" {
+			return usagef("--%s is empty: give it a value, or leave it out", f.Name)
+		}
+	}
+	return nil
+}
+
+// collect returns what visit hands out.
+func collect[F any](visit func(func(F))) (all []F) {
+	visit(func(f F) { all = append(all, f) })
+	return all
 }
 
 // step makes a subcommand that takes no arguments. Its help ends with the next

@@ -150,9 +150,9 @@ func inventoryTable(w io.Writer, i inventory) {
 	}
 	for _, s := range i.Sources {
 		fmt.Fprintf(w, "\nsource %s %s: %d partitions of %s, %d without a next offset, discovery %s\n",
-			s.Kind, called(s.OperatorID, s.UID), s.Partitions, strings.Join(s.Topics, ", "), s.Unread, s.Discovery)
+			s.Kind, called(s.OperatorID, s.UID), s.Partitions, listed(s.Topics), s.Unread, s.Discovery)
 		for _, c := range s.Clusters {
-			fmt.Fprintf(w, "  cluster %s at %s: %s\n", shown.Name(c.ID), strings.Join(shown.Names(c.BootstrapServers), " or "), strings.Join(shown.Names(c.Topics), ", "))
+			fmt.Fprintf(w, "  cluster %s at %s: %s\n", shown.Name(c.ID), strings.Join(shown.Names(c.BootstrapServers), " or "), listed(c.Topics))
 		}
 	}
 	for _, s := range i.Sinks {
@@ -205,6 +205,15 @@ func without(o flinkstate.Operator) string {
 	default:
 		return "-"
 	}
+}
+
+// listed names topics as far as a line of a table can hold them.
+func listed(topics []string) string {
+	const most = 10
+	if len(topics) <= most {
+		return strings.Join(shown.Names(topics), ", ")
+	}
+	return fmt.Sprintf("%s and %d more topics (-o json names all)", strings.Join(shown.Names(topics[:most]), ", "), len(topics)-most)
 }
 
 func called(id, name string) string {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/flinkmm2/flinkmm2"
@@ -55,5 +57,24 @@ func TestInventoriesFollowTheirSchema(t *testing.T) {
 	}
 	if shown < 60 {
 		t.Errorf("only %d inventories were held against the schema", shown)
+	}
+}
+
+// A line with the names of a thousand topics hides the one that is looked for.
+func TestATableNamesManyTopicsInShort(t *testing.T) {
+	var topics []string
+	for i := range 1000 {
+		topics = append(topics, fmt.Sprintf("orders-region-%04d", i))
+	}
+	i := inventory{Sources: []sourceSummary{{Kind: flinkstate.KafkaSource, Topics: topics, Partitions: 1000}, {Topics: topics[:10]}}}
+	var out bytes.Buffer
+	inventoryTable(&out, i)
+	for _, want := range []string{"orders-region-0009 and 990 more topics (-o json names all), 0 without", "orders-region-0008, orders-region-0009, 0 without"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the table does not say %q:\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "orders-region-0010") {
+		t.Error("the table names more than it says")
 	}
 }
