@@ -9,8 +9,8 @@ import (
 
 // readSavepoint reads a savepoint for its positions, of one cluster of its
 // DynamicKafkaSources when that is named.
-func readSavepoint(ctx context.Context, at string, pathMap map[string]string, cluster string) (*flinkstate.Snapshot, error) {
-	snapshot, err := stores.ReadSavepoint(ctx, at, pathMap)
+func readSavepoint(ctx context.Context, at string, pathMap map[string]string, cluster string, opts ...flinkstate.Option) (*flinkstate.Snapshot, error) {
+	snapshot, err := stores.ReadSavepoint(ctx, at, pathMap, stores.WithReadOptions(opts...))
 	if err != nil || cluster == "" {
 		return snapshot, err
 	}
