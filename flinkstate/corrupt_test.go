@@ -301,3 +301,30 @@ func (f failingFS) Open(name string) (fs.File, error) {
 	}
 	return f.FS.Open(name)
 }
+
+// Nothing in the file of a subtask names its source: what was exchanged, or has a
+// damaged name, shows by what the enumerators know.
+func TestSplitsThatTheEnumeratorDoesNotKnowAreNamed(t *testing.T) {
+	text := func(t *testing.T, j job) string {
+		t.Helper()
+		snap := read(t, j)
+		i := slices.IndexFunc(snap.Warnings, func(w flinkstate.Warning) bool { return w.Code == flinkstate.SplitsFinished })
+		if i < 0 {
+			t.Fatalf("warnings %v", codes(snap.Warnings))
+		}
+		return snap.Warnings[i].Text
+	}
+	const doubt = "readers hold partitions that the enumerator does not know: 2, as when a state file is another source's or damaged"
+	mine, others := reader(split("orders", 0, 5, noStop)), reader(split("payments", 0, 7, noStop), split("payments", 1, 8, noStop))
+	for name, enumerator := range map[string][]byte{
+		"version 1": enumerator(1, 3, "orders", 2, "orders", 1, "orders", 0),
+		"version 2": assigned("orders", 0, 1, 2),
+	} {
+		if got := text(t, oneSource(t, enumerator, mine, others)); !strings.HasSuffix(got, doubt) {
+			t.Errorf("%s: %s", name, got)
+		}
+		if got := text(t, oneSource(t, enumerator, mine, reader(split("orders", 1, 7, noStop)))); strings.Contains(got, "does not know") {
+			t.Errorf("%s, of splits that it knows: %s", name, got)
+		}
+	}
+}

@@ -26,6 +26,7 @@ type enumState struct {
 	// splits holds what known did not know, with state splitAssigned or
 	// splitUnassigned.
 	splits []split
+	listed int   // partitions that a KafkaSource's names, whoever holds them
 	err    error // why it is neither enumKafka nor enumDynamic
 }
 
@@ -88,7 +89,7 @@ func kafkaEnumerator(c cursor, version int32, topics *topicTable, known knownFun
 	case e.err != nil:
 		e.kind = enumOther
 	case p.seen > 0:
-		e.kind = enumKafka
+		e.kind, e.listed = enumKafka, p.seen
 	default:
 		e.kind = enumEmpty
 	}

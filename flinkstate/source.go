@@ -148,11 +148,15 @@ func (r *sourceReader) warnings(e enumState, held int) []Warning {
 			bounded++
 		}
 	}
+	foreign := ""
+	if n := held - (e.listed - len(e.splits)); n > 0 && e.kind == enumKafka {
+		foreign = fmt.Sprintf("; readers hold partitions that the enumerator does not know: %d, as when a state file is another source's or damaged", n)
+	}
 	switch {
 	case gone > 0 && held == 0:
 		add(SourceFinished, "no reader holds a split; partitions that the enumerator had assigned: %d; they reached their stopping offsets, or their readers finished, and where that was is not stored", gone)
 	case gone > 0:
-		add(SplitsFinished, "partitions that the enumerator had assigned and no reader holds: %d; they reached their stopping offsets, or their readers finished, and where that was is not stored", gone)
+		add(SplitsFinished, "partitions that the enumerator had assigned and no reader holds: %d; they reached their stopping offsets, or their readers finished, and where that was is not stored%s", gone, foreign)
 	}
 	if bounded > 0 {
 		add(SplitsBounded, "splits with a stopping offset, at which the job would have ended: %d", bounded)
