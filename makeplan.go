@@ -16,7 +16,8 @@ import (
 // PlanRequest is what a plan is made from, beside what the clusters and the
 // worker say.
 type PlanRequest struct {
-	// Snapshot says where the old job stood.
+	// Snapshot says where the old job stood. It must have been read with the
+	// hashes of its files, as it is by default.
 	Snapshot *flinkstate.Snapshot
 	// Group names the old job's consumer group on the source, whose offsets are
 	// held against the snapshot. Empty means that no group is looked at.
@@ -75,6 +76,9 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 	var none preflight.Report
 	if req.Snapshot == nil {
 		return flinkstate.Source{}, preflight.Facts{}, none, errors.New("no snapshot was given")
+	}
+	if err := hashed(req.Snapshot); err != nil {
+		return flinkstate.Source{}, preflight.Facts{}, none, err
 	}
 	if req.Group != "" {
 		if err := CheckGroup(req.Group); err != nil {

@@ -192,7 +192,8 @@ func parsePathMap(entries []string) (map[string]string, error) {
 // savepointOffsets prints the positions of a savepoint, of one source when an
 // operator is named.
 func (a *app) savepointOffsets(ctx context.Context, want wanted) error {
-	snapshot, err := readSavepoint(ctx, want.savepoint, want.pathMap, want.cluster)
+	// Positions name no hash.
+	snapshot, err := readSavepoint(ctx, want.savepoint, want.pathMap, want.cluster, flinkstate.WithoutHashes())
 	if err != nil {
 		return fmt.Errorf("offsets: %w", err)
 	}
