@@ -53,21 +53,10 @@ const maxPlain = 8
 func appendPlain(dst []byte, raw []byte) ([]byte, bool) {
 	var members [maxPlain]plainMember
 	m, ok := plainMembers(members[:0], raw)
-	if !ok {
+	if !ok || repeated(m) {
 		return dst, false
 	}
-	for i := 1; i < len(m); i++ {
-		for j := i; j > 0; j-- {
-			c := bytes.Compare(m[j-1].key, m[j].key)
-			if c == 0 {
-				return dst, false
-			}
-			if c < 0 {
-				break
-			}
-			m[j-1], m[j] = m[j], m[j-1]
-		}
-	}
+	sortMembers(m)
 	dst = slices.Grow(dst, len(raw))
 	dst = append(dst, '{')
 	for i := range m {
@@ -86,6 +75,26 @@ func appendPlain(dst []byte, raw []byte) ([]byte, bool) {
 type plainMember struct {
 	key   []byte // without quotation marks
 	value []byte // with them
+}
+
+func sortMembers(m []plainMember) {
+	for i := 1; i < len(m); i++ {
+		for j := i; j > 0 && bytes.Compare(m[j-1].key, m[j].key) > 0; j-- {
+			m[j-1], m[j] = m[j], m[j-1]
+		}
+	}
+}
+
+// repeated reports whether a key stands twice.
+func repeated(m []plainMember) bool {
+	for i := range m {
+		for j := range i {
+			if bytes.Equal(m[i].key, m[j].key) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func plainMembers(m []plainMember, raw []byte) ([]plainMember, bool) {
@@ -172,7 +181,7 @@ func (p *plainReader) value() ([]byte, bool) {
 	switch c := p.peek(); {
 	case c == '"':
 		return p.quoted()
-	case c == '-' || c >= '0' && c <= '9':
+	case c == '-' || isDigit(c):
 		return p.integer()
 	default:
 		for _, word := range [...]string{"null", "true", "false"} {
@@ -193,7 +202,7 @@ func (p *plainReader) integer() ([]byte, bool) {
 		i++
 	}
 	first := i
-	for i < len(p.raw) && p.raw[i] >= '0' && p.raw[i] <= '9' {
+	for i < len(p.raw) && isDigit(p.raw[i]) {
 		i++
 	}
 	if i == first || p.raw[first] == '0' && i > first+1 {

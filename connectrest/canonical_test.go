@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // reference is the canonical form by encoding/json alone.
@@ -64,5 +66,66 @@ func TestPlainEntriesAreReadWithoutAllocations(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// A list that is found to be in order has no partition twice, whatever its entries
+// look like; and the lists that MirrorSourceWrites makes are found to be so.
+func TestListInOrderHasNoPartitionTwice(t *testing.T) {
+	entry := func(p string) Offset {
+		return Offset{Partition: json.RawMessage(p), Offset: json.RawMessage(`{"offset":1}`)}
+	}
+	for _, tt := range []struct {
+		list []string
+		want bool
+	}{
+		{[]string{`{"c":"s","t":"a","p":0}`, `{"c":"s","t":"a","p":2}`, `{"c":"s","t":"a","p":10}`, `{"c":"s","t":"b","p":0}`}, true},
+		{[]string{`{"cluster":"s","topic":"a","partition":9}`, `{"cluster":"s","topic":"a","partition":10}`, `{"topic":"b", "cluster":"s","partition":0}`}, true},
+		{[]string{`{"p":1}`, `{"p":1}`}, false},
+		{[]string{`{"p":1}`, ` {"p" : 1}`}, false},
+		{[]string{`{"p":10}`, `{"p":9}`}, false},
+		{[]string{`{"p":9}`, `{"p":"a"}`, `{"p":9}`}, false},
+		{[]string{`{"p":-1}`, `{"p":1}`}, false},
+		{[]string{`{"p":null}`, `{"p":true}`}, false},
+		{[]string{`{"p":1}`, `{"p":1,"q":1}`}, false},
+		{[]string{`{"p":1}`, `{"q":2}`}, false},
+		{[]string{`{"p":"a","q":2}`, `{"p":"b","q":1}`}, false},
+		{[]string{`{"p":"\u0061"}`, `{"p":"b"}`}, false},
+	} {
+		var list []Offset
+		for _, p := range tt.list {
+			list = append(list, entry(p))
+		}
+		if got := plainAscending(list); got != tt.want {
+			t.Errorf("%s: in order %v, want %v", tt.list, got, tt.want)
+		}
+	}
+	for _, offset := range []string{"", "5", `"null"`, `{"a":1,"a":2}`} {
+		if plainAscending([]Offset{{Partition: json.RawMessage(`{"p":1}`), Offset: json.RawMessage(offset)}}) {
+			t.Errorf("an offset that cannot be written was taken: %q", offset)
+		}
+	}
+}
+
+func TestListInOrderIsOneThatTheTableTakes(t *testing.T) {
+	taken := 0
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.SampledFrom([]string{
+			`{"p":1}`, `{"p":2}`, `{"p":10}`, `{"p": 10}`, `{"p":"1"}`, `{"p":"2"}`, `{"p":1,"t":"a"}`, `{"t":"a","p":1}`, `{"t":"a","p":2}`, `{"t":"b","p":1}`, `{"p":1.0}`, `{"p":null}`, `5`,
+		}), 1, 4).Draw(t, "partitions")
+		var list []Offset
+		for _, p := range texts {
+			list = append(list, Offset{Partition: json.RawMessage(p), Offset: json.RawMessage(rapid.SampledFrom([]string{`{"o":1}`, "null", "5", ""}).Draw(t, "offset"))})
+		}
+		if !plainAscending(list) {
+			return
+		}
+		taken++
+		if _, err := newWritableTable(list); err != nil {
+			t.Fatalf("%s is in order, and: %v", texts, err)
+		}
+	})
+	if taken == 0 {
+		t.Error("no list was in order")
 	}
 }

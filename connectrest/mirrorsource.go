@@ -172,6 +172,10 @@ func MirrorSourceWrites(alias string, writes map[offsetmap.TopicPartition]offset
 	if alias == "" {
 		errs = append(errs, errNoAlias)
 	}
+	cluster, err := json.Marshal(alias)
+	if err != nil {
+		errs = append(errs, err)
+	}
 	entries := make([]Offset, 0, len(writes))
 	for _, tp := range slices.SortedFunc(maps.Keys(writes), offsetmap.TopicPartition.Compare) {
 		if err := tp.Validate(); err != nil {
@@ -183,15 +187,8 @@ func MirrorSourceWrites(alias string, writes map[offsetmap.TopicPartition]offset
 			errs = append(errs, fmt.Errorf("%v: %w", tp, err))
 			continue
 		}
-		partition, err := json.Marshal(struct {
-			Cluster   string `json:"cluster"`
-			Topic     string `json:"topic"`
-			Partition int32  `json:"partition"`
-		}{alias, tp.Topic, tp.Partition})
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%v: %w", tp, err))
-			continue
-		}
+		// A topic's name has nothing that JSON escapes.
+		partition := fmt.Appendf(nil, `{"%s":%s,"%s":"%s","%s":%d}`, mirrorCluster, cluster, mirrorTopic, tp.Topic, mirrorPartition, tp.Partition)
 		entries = append(entries, Offset{Partition: partition, Offset: offset})
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -50,39 +50,38 @@ func (c *Client) AlterOffsets(ctx context.Context, name string, offsets []Offset
 	if err := CheckName(name); err != nil {
 		return err
 	}
-	want, err := writable(name, offsets)
-	if err != nil {
+	if err := writable(name, offsets); err != nil {
 		return err
 	}
-	return c.alter(ctx, name, offsets, want)
+	return c.alter(ctx, name, offsets)
 }
 
 // writable refuses offsets that cannot be written.
-func writable(name string, offsets []Offset) (*offsetTable, error) {
+func writable(name string, offsets []Offset) error {
 	err := errors.New("there is nothing to alter")
-	if len(offsets) > 0 {
-		var t *offsetTable
-		if t, err = newWritableTable(offsets); err == nil {
-			return t, nil
+	switch {
+	case len(offsets) == 0:
+	case plainAscending(offsets):
+		return nil
+	default:
+		if _, err = newWritableTable(offsets); err == nil {
+			return nil
 		}
 	}
-	return nil, fmt.Errorf("%w: offsets of connector %q: %w", ErrBadRequest, name, err)
+	return fmt.Errorf("%w: offsets of connector %q: %w", ErrBadRequest, name, err)
 }
 
-// alter sends offsets that were found writable. want, which is needed only when
-// the outcome is unknown, is made of them where it is nil.
-func (c *Client) alter(ctx context.Context, name string, offsets []Offset, want *offsetTable) error {
+// alter sends offsets that were found writable.
+func (c *Client) alter(ctx context.Context, name string, offsets []Offset) error {
 	return c.settle(ctx, 2, request{
 		method: http.MethodPatch, path: []string{"connectors", name, "offsets"}, mode: write,
 		connector: name, body: sendOffsets(offsets), needs: featureAlter,
 	}, func(ctx context.Context) error {
-		if want == nil {
-			var err error
-			if want, err = newOffsetTable(offsets); err != nil {
-				return err
-			}
+		want, err := newOffsetTable(offsets)
+		if err != nil {
+			return err
 		}
-		_, err := c.awaitStored(ctx, name, want, c.retry.ReadBack)
+		_, err = c.awaitStored(ctx, name, want, c.retry.ReadBack)
 		if e, ok := errors.AsType[*ReadBackError](err); ok && e.Reads > 0 {
 			return fmt.Errorf("%w: %w", errNotSeen, err)
 		}

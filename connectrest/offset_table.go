@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -23,9 +24,10 @@ var ErrDuplicatePartition = errors.New("partition stands twice")
 type offsetTable struct {
 	offsets []Offset
 	seed    maphash.Seed
-	hashes  []uint64 // of the canonical partition of each entry
-	slots   []int32  // 1 + the entry; 0 where none is
-	a, b    []byte   // scratch of a lookup
+	// slots hold, above, half of the hash of a canonical partition, and below 1 + its
+	// entry; 0 where none is.
+	slots []uint64
+	a, b  []byte // scratch of a lookup
 }
 
 // newOffsetTable fails where a partition is no JSON, or stands twice.
@@ -42,7 +44,6 @@ func newOffsetTable(offsets []Offset) (*offsetTable, error) {
 // newWritableTable fails also where an entry cannot be written: its partition
 // must be an object, its offset an object or an explicit null.
 func newWritableTable(offsets []Offset) (*offsetTable, error) {
-	var other []byte
 	return tableOf(offsets, func(o Offset, scratch []byte) ([]byte, error) {
 		p, err := appendObject(scratch, o.Partition)
 		if err != nil {
@@ -54,7 +55,7 @@ func newWritableTable(offsets []Offset) (*offsetTable, error) {
 		if o.IsNull() {
 			return p, nil
 		}
-		if other, err = appendObject(other[:0], o.Offset); err != nil {
+		if err = checkObject(o.Offset); err != nil {
 			return nil, fmt.Errorf("partition %s: offset %s: %w", restapi.Bound(string(o.Partition), 256), restapi.Bound(string(o.Offset), 256), err)
 		}
 		return p, nil
@@ -73,11 +74,65 @@ func appendObject(dst []byte, raw json.RawMessage) ([]byte, error) {
 	return appendCanonical(dst, raw)
 }
 
-func tableOf(offsets []Offset, canonical func(Offset, []byte) ([]byte, error)) (*offsetTable, error) {
-	t := &offsetTable{
-		offsets: offsets, seed: maphash.MakeSeed(), hashes: make([]uint64, len(offsets)),
-		slots: make([]int32, 2<<bits.Len(uint(len(offsets)))),
+// checkObject reports what appendObject would.
+func checkObject(raw json.RawMessage) error {
+	var members [maxPlain]plainMember
+	if m, ok := plainMembers(members[:0], raw); ok && !repeated(m) {
+		return nil
 	}
+	_, err := objectMembers(raw)
+	return err
+}
+
+// plainAscending reports that every entry can be written and that no partition
+// stands twice, without looking anything up: the partitions are plain objects of the
+// same members, each after the one before by its last member, then by the one before
+// that. A list that is sorted by topic and partition is so. Of every other list it
+// says nothing.
+func plainAscending(offsets []Offset) bool {
+	var a, b [maxPlain]plainMember
+	last, next := a[:0], b[:0]
+	for i, o := range offsets {
+		var ok bool
+		if next, ok = plainMembers(next[:0], o.Partition); !ok || repeated(next) {
+			return false
+		}
+		sortMembers(next)
+		if i > 0 && !after(next, last) || len(o.Offset) == 0 || !o.IsNull() && checkObject(o.Offset) != nil {
+			return false
+		}
+		last, next = next, last
+	}
+	return true
+}
+
+// after reports whether m comes after prior in the order of plainAscending.
+func after(m, prior []plainMember) bool {
+	if len(m) != len(prior) {
+		return false
+	}
+	order := 0
+	for i := len(m) - 1; i >= 0; i-- {
+		v, w := m[i].value, prior[i].value
+		number := isDigit(v[0])
+		if !bytes.Equal(m[i].key, prior[i].key) || number != isDigit(w[0]) || !number && (v[0] != '"' || w[0] != '"') {
+			return false
+		}
+		switch {
+		case order != 0:
+		case number && len(v) != len(w):
+			order = len(v) - len(w)
+		default:
+			order = bytes.Compare(v, w)
+		}
+	}
+	return order > 0
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func tableOf(offsets []Offset, canonical func(Offset, []byte) ([]byte, error)) (*offsetTable, error) {
+	t := &offsetTable{offsets: offsets, seed: maphash.MakeSeed(), slots: make([]uint64, 2<<bits.Len(uint(len(offsets))))}
 	var p []byte
 	for i, o := range offsets {
 		var err error
@@ -89,7 +144,7 @@ func tableOf(offsets []Offset, canonical func(Offset, []byte) ([]byte, error)) (
 		if other >= 0 {
 			return nil, fmt.Errorf("entry %d: %w: %s", i, ErrDuplicatePartition, p)
 		}
-		t.hashes[i], t.slots[slot] = hash, int32(i+1)
+		t.slots[slot] = hash>>32<<32 | uint64(i+1)
 	}
 	return t, nil
 }
@@ -98,11 +153,11 @@ func tableOf(offsets []Offset, canonical func(Offset, []byte) ([]byte, error)) (
 func (t *offsetTable) at(p []byte, hash uint64) (entry, slot int) {
 	mask := uint64(len(t.slots) - 1)
 	for s := hash & mask; ; s = (s + 1) & mask {
-		i := int(t.slots[s]) - 1
-		if i < 0 {
+		if t.slots[s] == 0 {
 			return -1, int(s)
 		}
-		if t.hashes[i] == hash {
+		if t.slots[s]>>32 == hash>>32 {
+			i := int(t.slots[s]&math.MaxUint32) - 1
 			// It was canonical when it came into the table, so it still is.
 			t.b, _ = appendCanonical(t.b[:0], t.offsets[i].Partition)
 			if bytes.Equal(t.b, p) {

@@ -27,15 +27,14 @@ func (c *Client) AlterOffsetsInParts(ctx context.Context, name string, offsets [
 	if err != nil {
 		return err
 	}
-	table, err := writable(name, offsets)
-	if err != nil {
+	if err := writable(name, offsets); err != nil {
 		return err
 	}
 	parts, err := cutParts(offsets, s.entries, s.bytes)
 	if err != nil {
 		return fmt.Errorf("%w: offsets of connector %q: %w", ErrBadRequest, name, err)
 	}
-	return c.sendParts(ctx, &PartsError{Name: name, Parts: parts}, table, s)
+	return c.sendParts(ctx, &PartsError{Name: name, Parts: parts}, offsets, s)
 }
 
 // ContinueOffsets goes on with a call of [Client.AlterOffsetsInParts] that failed:
@@ -56,8 +55,7 @@ func (c *Client) ContinueOffsets(ctx context.Context, failed *PartsError, opts .
 	for _, p := range e.Parts {
 		all = append(all, p.Offsets...)
 	}
-	table, err := writable(e.Name, all)
-	if err != nil {
+	if err := writable(e.Name, all); err != nil {
 		return err
 	}
 	for i := range e.Parts {
@@ -79,7 +77,7 @@ func (c *Client) ContinueOffsets(ctx context.Context, failed *PartsError, opts .
 			return e
 		}
 	}
-	return c.sendParts(ctx, e, table, s)
+	return c.sendParts(ctx, e, all, s)
 }
 
 func (c *Client) partsSettings(name string, opts []PartsOption) (partsSettings, error) {
@@ -122,7 +120,7 @@ func cutParts(offsets []Offset, entries, bytes int) ([]Part, error) {
 }
 
 // sendParts sends the parts of e that are not written. e becomes the error.
-func (c *Client) sendParts(ctx context.Context, e *PartsError, table *offsetTable, s partsSettings) error {
+func (c *Client) sendParts(ctx context.Context, e *PartsError, all []Offset, s partsSettings) error {
 	progress := PartsProgress{}
 	for _, p := range e.Parts {
 		progress.Total += len(p.Offsets)
@@ -135,7 +133,7 @@ func (c *Client) sendParts(ctx context.Context, e *PartsError, table *offsetTabl
 		if p.State == PartWritten {
 			continue
 		}
-		if err := c.alter(ctx, e.Name, p.Offsets, nil); err != nil {
+		if err := c.alter(ctx, e.Name, p.Offsets); err != nil {
 			// What was unknown before stays so, whatever is said of a later attempt.
 			if errors.Is(err, ErrOutcomeUnknown) {
 				p.State = PartUnknown
@@ -154,12 +152,16 @@ func (c *Client) sendParts(ctx context.Context, e *PartsError, table *offsetTabl
 	if s.leave {
 		return nil
 	}
-	return c.readParts(ctx, e, table, s)
+	return c.readParts(ctx, e, all, s)
 }
 
 // readParts reads everything back. A part that is not all seen is unknown.
-func (c *Client) readParts(ctx context.Context, e *PartsError, table *offsetTable, s partsSettings) error {
-	equal, err := c.awaitStored(ctx, e.Name, table, s.within)
+func (c *Client) readParts(ctx context.Context, e *PartsError, all []Offset, s partsSettings) error {
+	want, err := newOffsetTable(all)
+	if err != nil {
+		return fmt.Errorf("%w: offsets of connector %q: %w", ErrBadRequest, e.Name, err)
+	}
+	equal, err := c.awaitStored(ctx, e.Name, want, s.within)
 	if err == nil {
 		return nil
 	}
