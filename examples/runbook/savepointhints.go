@@ -28,10 +28,12 @@ func (a *app) missingFilesHint(command string, e *flinkstate.MissingFilesError) 
 	switch inFile := a.file != "" || strings.Contains(strings.Join(slices.Concat(slices.Collect(maps.Keys(offers)), slices.Collect(maps.Values(offers))), ""), "="); {
 	case mapped:
 		return again + ", once the files are where they were looked for"
+	case len(offers) == 0 && a.file == "" && strings.Contains(sharedFolder(e.Files), "="):
+		return "runbook -f migration.yaml " + command + ", once positions.pathMap there says where " + quoted(sharedFolder(e.Files)) + " is now"
 	case len(offers) == 0 && a.file == "":
-		return again + " with --path-map FROM=TO" + sure
+		return again + " with --path-map " + quoted(sharedFolder(e.Files)+"=FOLDER") + ", where FOLDER is where that is now" + sure
 	case len(offers) == 0:
-		return again + ", once positions.pathMap says where the files are now"
+		return again + ", once positions.pathMap says where " + quoted(sharedFolder(e.Files)) + " is now"
 	case inFile:
 		var lines []string
 		for _, from := range slices.Sorted(maps.Keys(offers)) {
@@ -49,6 +51,30 @@ func (a *app) missingFilesHint(command string, e *flinkstate.MissingFilesError) 
 		}
 		return again + " with" + flags.String() + sure
 	}
+}
+
+// sharedFolder returns the longest folder above all files that no entry of a path
+// map fits, as the state names them: what lies below has usually moved together. It
+// is FROM where they have none in common.
+func sharedFolder(files []flinkstate.MissingFile) string {
+	shared, first := "", true
+	for _, f := range files {
+		if f.Path != "" {
+			continue
+		}
+		folder := f.Name[:strings.LastIndex(f.Name, "/")+1]
+		if first {
+			shared, first = folder, false
+		}
+		for !strings.HasPrefix(folder, shared) {
+			shared = shared[:strings.LastIndex(strings.TrimSuffix(shared, "/"), "/")+1]
+		}
+	}
+	shared = strings.TrimSuffix(shared, "/")
+	if shared == "" || strings.HasSuffix(shared, "/") || strings.HasSuffix(shared, ":") { // no more than a scheme
+		return "FROM"
+	}
+	return shared
 }
 
 // selectorHint says how to name one source, or its cluster.
