@@ -139,9 +139,22 @@ func whyNot(r *offsetmap.Position) string {
 	case !r.Unread.IsNone():
 		return "not read yet, starts at " + r.Unread.String()
 	case !r.State.IsNone() && !r.Start.IsNone():
-		return r.State.String() + ", would have started at " + r.Start.String()
+		return heldByNone(r.State) + ", would have started at " + r.Start.String()
 	default:
-		return r.State.String()
+		return heldByNone(r.State)
+	}
+}
+
+// heldByNone says in words what the enumerator knows of a partition that no reader
+// holds, and nothing of one that a reader does.
+func heldByNone(s offsetmap.AssignmentState) string {
+	switch s {
+	case offsetmap.Unassigned:
+		return "not read yet, given to no reader"
+	case offsetmap.FinishedOrUnassigned:
+		return "no reader has it: finished, or given to none yet"
+	default:
+		return s.String()
 	}
 }
 
