@@ -79,7 +79,9 @@ func (a *app) explainCommand() *cobra.Command {
 		Use:   "explain [ID]",
 		Short: "Say what a check looks at, why, and how to mend what it finds",
 		Long: `explain prints what a check of preflight looks at, what would happen without it,
-and how to mend what it finds. Without an ID it lists all checks.
+and how to mend what it finds. Without an ID it lists all checks. Of an ID the part
+after the slash is enough where one check has it: warnings of offsets and inspect
+are called so.
 
 It reads no file and reaches no cluster.`,
 		Example: "  runbook explain source/offset-expired",
@@ -89,9 +91,9 @@ It reads no file and reaches no cluster.`,
 			if len(args) == 0 {
 				return a.listChecks()
 			}
-			c, known := preflight.Explain(args[0])
-			if !known {
-				return usagef("there is no check %q; runbook explain lists them all", args[0])
+			c, err := checkNamed(args[0])
+			if err != nil {
+				return err
 			}
 			return a.printValue(textOf(c), func(w io.Writer) {
 				for _, part := range [][2]string{
@@ -109,6 +111,29 @@ It reads no file and reaches no cluster.`,
 				}
 			})
 		},
+	}
+}
+
+// checkNamed finds a check by its id, or by the part after the slash, which is the
+// code of a warning, where one check has it.
+func checkNamed(name string) (preflight.Check, error) {
+	if c, known := preflight.Explain(name); known {
+		return c, nil
+	}
+	var all []preflight.Check
+	var ids []string
+	for _, c := range preflight.Checks() {
+		if _, code, _ := strings.Cut(c.ID, "/"); code == name {
+			all, ids = append(all, c), append(ids, c.ID)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return preflight.Check{}, usagef("there is no check %q; runbook explain lists them all", name)
+	case 1:
+		return all[0], nil
+	default:
+		return preflight.Check{}, usagef("%q may be any of these checks: %s", name, strings.Join(ids, ", "))
 	}
 }
 

@@ -146,6 +146,7 @@ func (a *app) comparedOffsets(ctx context.Context, want wanted) error {
 	if err := a.print(document, func(w io.Writer) { comparedTable(w, p, snapshot, source, read.GroupDescription, stood) }); err != nil {
 		return err
 	}
+	a.explainWarnings(p.Warnings)
 	if err := moving(want.group, stood); err != nil {
 		return err
 	}

@@ -62,6 +62,11 @@ sinks with their transactional ids and what they had prepared, and state that
 contradicts that the job only copies. Operators have a uid and a name from Flink
 2.0 on; before, the operator id is the hash of the uid.
 
+Discovery is finished once the source had listed all partitions of its topics; a
+FlinkKafkaConsumer does not store whether it had. What may be open is a
+transaction that the sink had prepared, and that the job commits only after the
+savepoint: preflight looks for it on the target.
+
 It needs no cluster, no JVM and no migration file, decides nothing, and writes
 nothing. A savepoint without any position is shown too; offsets and plan refuse
 it.`,
@@ -108,6 +113,7 @@ func (a *app) inspect(ctx context.Context, savepoint string, pathMap []string) e
 	if err := a.printValue(i, func(w io.Writer) { inventoryTable(w, i) }); err != nil {
 		return err
 	}
+	a.explainWarnings(i.Warnings)
 	if none != nil {
 		a.note("no position of a source of Kafka is stored: offsets and plan refuse this")
 	}

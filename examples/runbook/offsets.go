@@ -47,7 +47,11 @@ one moved. After one look nothing is proven.
 
 With -f it reads what positions in the file name, and writes
 state.dir/positions.json. It never writes anywhere else, and decides nothing:
-warnings say what a plan would block on.`,
+warnings say what a plan would block on.
+
+Where s3:, gs: and webhdfs: locations are, and the credentials, comes from the
+environment: AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_PROFILE and so
+on; GOOGLE_APPLICATION_CREDENTIALS; HADOOP_USER_NAME.`,
 		"runbook -f migration.yaml create",
 		func(ctx context.Context) error { return a.offsets(ctx, o) })
 	cmd.Example = `  runbook offsets --savepoint /savepoints/savepoint-1b4098-816b420504c2
@@ -159,8 +163,9 @@ func (a *app) wanted(o offsetsFlags) (wanted, error) {
 		savepoint: m.Positions.Savepoint, operator: m.Positions.Operator, cluster: m.Positions.Cluster, pathMap: m.Positions.PathMap,
 		group: m.Positions.Group, bootstrap: m.Source.Bootstrap, topics: m.Topics, into: filepath.Join(dir, positionsFile),
 	}
-	w.window, w.isolation = m.groupWindow, offsetmap.ReadUncommitted // which sees no less than the other
-	if attested := m.Attest.Isolation; attested != nil {
+	// Until it is attested: read_uncommitted sees no less than the other.
+	w.window, w.isolation = m.groupWindow, offsetmap.ReadUncommitted
+	if attested := m.Attest.Isolation; attested != nil && attested.Value != "" {
 		w.isolation = attested.Value
 	}
 	if m.Positions.From == "group" {
@@ -214,6 +219,10 @@ func (a *app) savepointOffsets(ctx context.Context, want wanted) error {
 	if err := a.printAligned(document, func(w io.Writer) { positionsTable(w, p, snapshot) }); err != nil {
 		return err
 	}
+	a.explainWarnings(p.Warnings)
+	if want.into != "" && len(p.Sources) > 1 {
+		a.note("plan takes one of these %d sources: name it in positions.operator of %s", len(p.Sources), quoted(a.file))
+	}
 	return a.keepPositions(document, want.into)
 }
 
@@ -256,10 +265,4 @@ func sourceHead(w io.Writer, s flinkstate.Source) {
 		fmt.Fprintf(w, ", name %s", shown.Name(s.Name))
 	}
 	fmt.Fprintf(w, ", %d partitions\n", len(s.Partitions))
-}
-
-func warningLines(w io.Writer, all []flinkstate.Warning) {
-	for _, warning := range all {
-		fmt.Fprintf(w, "\nwarning %s: %s\n", warning.Code, shown.Line(warning.Text))
-	}
 }
