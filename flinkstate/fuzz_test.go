@@ -172,7 +172,7 @@ func FuzzSplit(f *testing.F) {
 				// As it is encoded; in the position it is decoded.
 				cluster = append([]byte{}, r.topics.cluster...)
 			}
-			if got := encodeSplit(cluster, src.Partitions[0], r.splits[0]); got != string(b) {
+			if got := encodeSplit(cluster, src.Partitions[0], r.splits.at(0)); got != string(b) {
 				t.Errorf("a split that is %q when written again: %q", got, b)
 			}
 		case err != nil:
@@ -223,13 +223,13 @@ func FuzzEnumerator(f *testing.F) {
 		r := newSourceReader(&op)
 		if held {
 			id, _ := r.topics.id([]byte("orders"))
-			r.splits = append(r.splits, split{topic: id, start: 7, stop: math.MinInt64, state: splitHeld})
+			r.splits.add(&split{topic: id, start: 7, stop: math.MinInt64, state: splitHeld})
 		}
 		switch src, _, err := r.source(&metadata{version: newestMetadata}); {
 		case src != nil:
 			checkPositions(t, src.Partitions)
-			if held && len(src.Partitions) != len(r.splits) {
-				t.Errorf("%d partitions of %d", len(src.Partitions), len(r.splits))
+			if held && len(src.Partitions) != r.splits.len() {
+				t.Errorf("%d partitions of %d", len(src.Partitions), r.splits.len())
 			}
 		case err != nil:
 			known(t, err, len(b))

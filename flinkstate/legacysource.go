@@ -15,7 +15,7 @@ func (r *sourceReader) legacyElement(b []byte, file string, at int64, subtask, i
 	if e.parse(b) && e.partition >= 0 {
 		start, ok := e.next()
 		if topic, legal := r.topics.id(e.topic); ok && legal {
-			r.splits = append(r.splits, split{
+			r.splits.add(&split{
 				start: start, stop: noStop, topic: topic, partition: e.partition,
 				subtask: int32(subtask), state: splitHeld,
 			})
@@ -31,7 +31,7 @@ func (r *sourceReader) legacyElement(b []byte, file string, at int64, subtask, i
 // is. That has no enumerator: what the list does not name, nobody knows.
 func (r *sourceReader) legacySource(m *metadata) (*Source, []Warning, error) {
 	op := r.op
-	switch held := len(r.splits); {
+	switch held := r.splits.len(); {
 	case len(op.readers) > 0:
 		return nil, nil, op.corrupt(fmt.Sprintf("it has the state of a FlinkKafkaConsumer, %s, and that of another source, %s", legacyState, readerState))
 	case op.legacyOld > 0:
@@ -64,9 +64,9 @@ func (r *sourceReader) mergeUnion() error {
 		topic     uint32
 		partition int32
 	}
-	first := make(map[key]int, len(r.splits))
-	kept := r.splits[:0]
-	for _, s := range r.splits {
+	first := make(map[key]int, r.splits.len())
+	var kept []split
+	for s := range r.splits.all() {
 		k := key{s.topic, s.partition}
 		i, copied := first[k]
 		switch {
@@ -81,7 +81,10 @@ func (r *sourceReader) mergeUnion() error {
 				legacyState, r.topics.names[s.topic], s.partition, kept[i].subtask, stands(kept[i].start), s.subtask, stands(s.start)))
 		}
 	}
-	r.splits = kept
+	r.splits = newSplitList(len(kept))
+	for i := range kept {
+		r.splits.add(&kept[i])
+	}
 	return nil
 }
 

@@ -2,7 +2,6 @@ package flinkstate
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -44,7 +43,15 @@ func (r beamReader) done() {
 	}
 }
 
-var javaClassName = regexp.MustCompile(`^[\w.$]{1,512}$`)
+// isJavaClass reports whether a name can be that of a class as jobs have them.
+func isJavaClass(name []byte) bool {
+	for _, c := range name {
+		if ('a' > c || c > 'z') && ('A' > c || c > 'Z') && ('0' > c || c > '9') && c != '_' && c != '.' && c != '$' {
+			return false
+		}
+	}
+	return 0 < len(name) && len(name) <= 512
+}
 
 // javaClassOf returns the class of the object with which b starts, "" when it
 // starts with none (ObjectStreamConstants: magic, version, TC_OBJECT,
@@ -55,7 +62,7 @@ func javaClassOf(b []byte) string {
 		return ""
 	}
 	name := newCursor("", 0, []byte(rest)).raw("class")
-	if !javaClassName.Match(name) {
+	if !isJavaClass(name) {
 		return ""
 	}
 	return string(name)

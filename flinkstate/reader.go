@@ -10,7 +10,7 @@ import (
 type sourceReader struct {
 	op     *operator
 	topics *topicTable
-	splits []split
+	splits splitList
 
 	dynamic int      // splits of a DynamicKafkaSource
 	hybrid  bool     // an element wraps a split of a KafkaSource
@@ -41,7 +41,7 @@ func newSourceReader(op *operator) *sourceReader {
 			n += handles[i].count()
 		}
 	}
-	r.topics, r.splits = newTopicTable(), make([]split, 0, n)
+	r.topics, r.splits = newTopicTable(), newSplitList(n)
 	return r
 }
 
@@ -62,18 +62,18 @@ func (r *sourceReader) element(b []byte, file string, at int64, subtask, i int) 
 		return
 	}
 	version := int32(binary.BigEndian.Uint32(b))
-	n := len(r.splits)
-	r.splits = append(r.splits, split{subtask: int32(subtask), state: splitHeld})
-	switch s := &r.splits[n]; {
+	s := split{subtask: int32(subtask), state: splitHeld}
+	switch {
 	case version == 0 && r.topics.cluster == "" && s.parse(b[8:], r.topics):
+		r.splits.add(&s)
 		return
 	case version == 1 && s.parseDynamic(b[8:], r.topics):
+		r.splits.add(&s)
 		if r.dynamic++; r.first == nil {
 			r.first = &foreign{readerState, file, at, subtask, i, version}
 		}
 		return
 	}
-	r.splits = r.splits[:n]
 	r.foreign(&foreign{readerState, file, at, subtask, i, version}, b[8:])
 }
 

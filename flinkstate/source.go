@@ -32,7 +32,7 @@ func (r *sourceReader) source(m *metadata) (*Source, []Warning, error) {
 		op.Skipped = skippedNoSource
 		return nil, nil, nil
 	}
-	kafka := len(r.splits) - r.dynamic
+	kafka := r.splits.len() - r.dynamic
 	switch {
 	case kafka > 0 && r.dynamic+r.other > 0:
 		return nil, nil, r.first.corrupt(op, fmt.Sprintf("not the split of a KafkaSource to its last byte, as %d others of the operator are", kafka))
@@ -60,7 +60,7 @@ func (r *sourceReader) source(m *metadata) (*Source, []Warning, error) {
 	case r.other > 0:
 		op.Skipped = skippedOther
 		return nil, nil, nil
-	case len(r.splits) > 0 && e.err != nil:
+	case r.splits.len() > 0 && e.err != nil:
 		return nil, nil, e.err
 	case kafka > 0 && e.kind == enumDynamic, r.dynamic > 0 && e.kind == enumKafka:
 		return nil, nil, op.corrupt("the readers hold splits of another kind of source than the enumerator knows")
@@ -105,9 +105,11 @@ func (r *sourceReader) enumerator(ix *splitIndex) enumState {
 // enumeratedSource joins what the readers hold with what the enumerator alone
 // knows.
 func (r *sourceReader) enumeratedSource(kind Kind, e enumState, ix *splitIndex) (*Source, []Warning, error) {
-	held := len(r.splits)
+	held := r.splits.len()
 	if len(e.splits) > 0 {
-		r.splits = append(r.splits, e.splits...)
+		for i := range e.splits {
+			r.splits.add(&e.splits[i])
+		}
 		var err error
 		if ix, err = r.index(); err != nil {
 			return nil, nil, err
@@ -140,11 +142,13 @@ func (r *sourceReader) warnings(e enumState, held int) []Warning {
 		ws = append(ws, op.warn(code, fmt.Sprintf(format, args...)))
 	}
 	gone, bounded := 0, 0
-	for i := range r.splits {
-		if r.splits[i].state == splitAssigned {
+	for _, state := range r.splits.states {
+		if state == splitAssigned {
 			gone++
 		}
-		if r.splits[i].state == splitHeld && r.splits[i].stop != noStop {
+	}
+	for i, stop := range r.splits.stops {
+		if stop != noStop && (i >= len(r.splits.states) || r.splits.states[i] == splitHeld) {
 			bounded++
 		}
 	}

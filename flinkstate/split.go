@@ -18,8 +18,7 @@ const (
 	noStart         = offsetMigrated // of an enumerator that stores none
 )
 
-// split is one partition as a reader or an enumerator knows it. It is kept
-// small: there may be hundreds of thousands.
+// split is one partition as a reader or an enumerator knows it.
 type split struct {
 	start, stop int64
 	topic       uint32 // of topicTable

@@ -14,11 +14,11 @@ import (
 // splitIndex orders the splits of one operator by topic and partition without
 // moving them.
 type splitIndex struct {
-	splits []split
-	// The topics and clusters of the splits: an enumerator may add more to the
-	// table while positions are filled.
+	// The splits, and their topics and clusters, as they were: an enumerator may
+	// add more to the list and to the table while positions are filled.
+	splits          splitList
 	names, clusters []string
-	// order holds places in splits, each one more than it is, by partition within
+	// order holds numbers of splits, each one more than it is, by partition within
 	// each topic; topic t has order[ends[t]:ends[t+1]].
 	order []uint32
 	ends  []uint32
@@ -38,18 +38,18 @@ func (r *sourceReader) index() (*splitIndex, error) {
 		splits:   r.splits,
 		names:    r.topics.names,
 		clusters: r.topics.clusters,
-		order:    make([]uint32, len(r.splits)),
+		order:    make([]uint32, r.splits.len()),
 		ends:     make([]uint32, len(r.topics.names)+1),
 	}
-	for i := range r.splits {
-		ix.ends[r.splits[i].topic+1]++
+	for i := range r.splits.fixed {
+		ix.ends[r.splits.fixed[i].topic+1]++
 	}
 	for t := 1; t < len(ix.ends); t++ {
 		ix.ends[t] += ix.ends[t-1]
 	}
 	// Partitions are numbered from 0, so each usually has a place of its own.
-	for i := range r.splits {
-		s := &r.splits[i]
+	for i := range r.splits.fixed {
+		s := &r.splits.fixed[i]
 		places := ix.of(s.topic)
 		if p := uint32(s.partition); p < uint32(len(places)) && places[p] == 0 {
 			places[p] = uint32(i) + 1
@@ -61,19 +61,20 @@ func (r *sourceReader) index() (*splitIndex, error) {
 		ix.gaps[s.topic] = true
 	}
 	if ix.gaps != nil {
-		if a, b := ix.sort(); a != nil {
+		if a, b, twice := ix.sort(); twice {
 			return nil, r.duplicate(a, b)
 		}
 	}
 	return ix, nil
 }
 
-// sort orders the splits of topics with gaps, and returns two of one partition when
-// there are any.
-func (ix *splitIndex) sort() (a, b *split) {
+// sort orders the splits of topics with gaps, and returns the numbers of two of one
+// partition when there are any.
+func (ix *splitIndex) sort() (a, b int, twice bool) {
+	fixed := ix.splits.fixed
 	next := slices.Clone(ix.ends[:len(ix.names)])
-	for i := range ix.splits {
-		if t := ix.splits[i].topic; ix.gaps[t] {
+	for i := range fixed {
+		if t := fixed[i].topic; ix.gaps[t] {
 			ix.order[next[t]] = uint32(i) + 1
 			next[t]++
 		}
@@ -84,27 +85,29 @@ func (ix *splitIndex) sort() (a, b *split) {
 		}
 		places := ix.of(uint32(t))
 		slices.SortFunc(places, func(a, b uint32) int {
-			return cmp.Or(cmp.Compare(ix.splits[a-1].partition, ix.splits[b-1].partition), cmp.Compare(a, b))
+			return cmp.Or(cmp.Compare(fixed[a-1].partition, fixed[b-1].partition), cmp.Compare(a, b))
 		})
 		for i := 1; i < len(places); i++ {
-			if a, b := &ix.splits[places[i-1]-1], &ix.splits[places[i]-1]; a.partition == b.partition {
-				return a, b
+			if a, b := int(places[i-1])-1, int(places[i])-1; fixed[a].partition == fixed[b].partition {
+				return a, b, true
 			}
 		}
 	}
-	return nil, nil
+	return 0, 0, false
 }
 
-func (r *sourceReader) duplicate(a, b *split) error {
-	where := func(s *split) string {
-		if s.subtask == fromEnumerator {
+func (r *sourceReader) duplicate(a, b int) error {
+	where := func(i int) string {
+		subtask := r.splits.subtask(i)
+		if subtask == fromEnumerator {
 			return "in the enumerator"
 		}
-		return fmt.Sprintf("in subtask %d with starting offset %d", s.subtask, s.start)
+		return fmt.Sprintf("in subtask %d with starting offset %d", subtask, r.splits.fixed[i].start)
 	}
+	s := &r.splits.fixed[a]
 	return &CorruptError{
 		File: r.op.file, Offset: r.op.at, Structure: "operator " + r.op.ID + ", " + readerState,
-		Reason: fmt.Sprintf("partition %s-%d is there twice, %s and %s", r.topics.names[a.topic], a.partition, where(a), where(b)),
+		Reason: fmt.Sprintf("partition %s-%d is there twice, %s and %s", r.topics.names[s.topic], s.partition, where(a), where(b)),
 	}
 }
 
@@ -122,8 +125,8 @@ func (ix *splitIndex) holds(topic uint32, partition int32) bool {
 		return uint32(partition) < ix.ends[topic+1]-ix.ends[topic]
 	}
 	places := ix.of(topic)
-	i := sort.Search(len(places), func(i int) bool { return ix.splits[places[i]-1].partition >= partition })
-	return i < len(places) && ix.splits[places[i]-1].partition == partition
+	i := sort.Search(len(places), func(i int) bool { return ix.splits.fixed[places[i]-1].partition >= partition })
+	return i < len(places) && ix.splits.fixed[places[i]-1].partition == partition
 }
 
 // begin fills the positions of many splits beside what the caller does next, who
@@ -185,7 +188,8 @@ func (ix *splitIndex) fill(ps []offsetmap.Position, topics []uint32) {
 			cluster, _ = decodeUTF([]byte(ix.clusters[t]))
 		}
 		for _, place := range ix.of(t) {
-			ix.splits[place-1].position(&ps[i], topic)
+			s := ix.splits.at(int(place) - 1)
+			s.position(&ps[i], topic)
 			ps[i].Cluster = cluster
 			i++
 		}
