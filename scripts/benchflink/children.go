@@ -22,21 +22,36 @@ var children = map[string]func(args []string, out io.Writer) error{
 	"compare": compare,
 }
 
+// How a hot loop reads.
+const (
+	hashed = "hashed"
+	plain  = "plain"
+)
+
 type hotLoop struct {
 	Seconds float64 `json:"seconds"` // median
 }
 
-// hot reads DIR again and again: DIR ITERATIONS SPLITS.
+// hot reads DIR again and again, as it is read by default or without hashes: DIR
+// ITERATIONS SPLITS hashed|plain.
 func hot(args []string, out io.Writer) error {
 	n, err := strconv.Atoi(args[1])
 	if err != nil {
 		return err
 	}
+	var opts []flinkstate.Option
+	switch args[3] {
+	case hashed:
+	case plain:
+		opts = append(opts, flinkstate.WithoutHashes())
+	default:
+		return fmt.Errorf("%q is neither %s nor %s", args[3], hashed, plain)
+	}
 	all := make([]float64, 0, n)
 	for range n {
 		got := 0
 		seconds, err := timed(func() error {
-			snap, err := flinkstate.ReadDir(args[0])
+			snap, err := flinkstate.ReadDir(args[0], opts...)
 			if err == nil {
 				got = len(snap.Sources[0].Partitions)
 			}
