@@ -48,6 +48,7 @@ fuzz: ## every fuzz target for FUZZTIME (30s, or total=1h to share it), of FUZZP
 	@nice -n 19 scripts/fuzz.sh $(FUZZTIME) $(FUZZPACKAGES)
 
 fuzz-corpus: ## keep in testdata/fuzz of FUZZPACKAGES what fuzzing found and what reaches more, up to FUZZLIMIT bytes each
+	@test -n "$(FUZZPACKAGES)" || { echo 'make fuzz-corpus FUZZPACKAGES=flinkstate: say of which packages' >&2; exit 2; }
 	@for package in $(FUZZPACKAGES); do nice -n 19 go run ./scripts/fuzzcorpus -limit $(FUZZLIMIT) ./$$package || exit; done
 
 bench: ## every benchmark, with allocations
