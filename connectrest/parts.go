@@ -46,6 +46,9 @@ type Part struct {
 // String names the part by its number and by its first and last partition.
 func (p Part) String() string {
 	s := fmt.Sprintf("part %d of %d", p.Number, p.Of)
+	if p.Of == 1 {
+		s = "the one part"
+	}
 	if n := len(p.Offsets); n > 0 {
 		first, last := p.Offsets[0].Partition, p.Offsets[n-1].Partition
 		s += fmt.Sprintf(" (%d partitions, %s to %s)", n, restapi.Bound(string(first), 256), restapi.Bound(string(last), 256))
@@ -93,15 +96,18 @@ func (e *PartsError) Error() string {
 	if e.Failed > 0 {
 		fmt.Fprintf(&b, "%v: %v", e.Parts[e.Failed-1], e.Err)
 	} else {
-		fmt.Fprintf(&b, "all %d parts were sent: %v", len(e.Parts), e.Err)
+		fmt.Fprintf(&b, "all of it was sent, parts: %d: %v", len(e.Parts), e.Err)
+	}
+	if errors.Is(e.Err, ErrTimedOut) {
+		b.WriteString(" (smaller parts, WithPartSize, take the worker less time)")
+	}
+	if len(e.Parts) == 1 {
+		return b.String() // which says it all
 	}
 	for _, state := range []PartState{PartWritten, PartUnknown, PartNotWritten} {
 		if s := describeParts(e.In(state)); s != "" {
 			fmt.Fprintf(&b, "; %s: %s", state, s)
 		}
-	}
-	if errors.Is(e.Err, ErrTimedOut) {
-		b.WriteString(" (smaller parts, WithPartSize, take the worker less time)")
 	}
 	return b.String()
 }

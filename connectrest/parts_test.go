@@ -309,7 +309,7 @@ func TestReadBackOfPartsNamesThoseThatAreNotSeen(t *testing.T) {
 	if !ok || !errors.Is(err, connectrest.ErrReadBack) || e.Failed != 0 || states(e) != [3]int{3, 1, 0} || e.Parts[2].State != connectrest.PartUnknown {
 		t.Fatalf("got %v", err)
 	}
-	for _, says := range []string{"all 4 parts were sent", `{"p":11} is null, want {"offset":11}`, "; written: parts 1 to 2, 4 (15 partitions); unknown: part 3 (5 partitions)"} {
+	for _, says := range []string{"all of it was sent, parts: 4: ", `{"p":11} is null, want {"offset":11}`, "; written: parts 1 to 2, 4 (15 partitions); unknown: part 3 (5 partitions)"} {
 		if !strings.Contains(err.Error(), says) {
 			t.Errorf("it does not say %q: %v", says, err)
 		}

@@ -57,14 +57,11 @@ func (a *app) open() (*session, error) {
 		return nil, fmt.Errorf("target.bootstrap: %w", err)
 	}
 	s := &session{migration: m, dir: dir, close: func() { source.Close(); target.Close() }}
-	if n := len(m.Connect.URLs); n > 1 {
-		a.note("connect.urls names %d workers; the first one is asked: they answer for the same Connect cluster", n)
-	}
-	connect, err := connectrest.New(m.Connect.URLs[0], connectrest.WithUserAgent("flinkmm2-runbook"),
+	connect, err := connectrest.NewCluster(m.Connect.URLs, connectrest.WithUserAgent("flinkmm2-runbook"),
 		connectrest.WithLogger(slog.New(newPatience(a.errs, time.Now))))
 	if err != nil {
 		s.close()
-		return nil, fmt.Errorf("connect.urls[0]: %w", err)
+		return nil, fmt.Errorf("connect.urls: %w", err)
 	}
 	options := []flinkmm2.Option{flinkmm2.WithTool("runbook", version()), flinkmm2.WithLogger(slog.New(waits{a.note}))}
 	if m.flushTimeout > 0 {

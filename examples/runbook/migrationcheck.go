@@ -85,9 +85,16 @@ func (m *migration) checkConnect(p *problems) {
 	if len(m.Connect.URLs) == 0 {
 		p.add("connect.urls", `missing: a list of workers of one Connect cluster, such as ["http://connect-1:8083"]`)
 	}
+	whole := len(m.Connect.URLs) > 1
 	for i, u := range m.Connect.URLs {
 		if _, err := connectrest.New(u); err != nil {
 			p.add(fmt.Sprintf("connect.urls[%d]", i), "%w", err)
+			whole = false
+		}
+	}
+	if whole {
+		if _, err := connectrest.NewCluster(m.Connect.URLs); err != nil {
+			p.add("connect.urls", "%w", err)
 		}
 	}
 	if m.Connect.FlushTimeout == "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/flinkmm2/flinkmm2"
 )
 
-// waits is a handler that tells a person why a step stands still, and nothing
-// else: what was done, each step says when it has done it.
+// waits is a handler that tells a person why a step stands still and how far long
+// work has come, and nothing else: what was done, each step says when it has done it.
 type waits struct {
 	note func(format string, args ...any)
 }
@@ -17,13 +17,14 @@ type waits struct {
 // Enabled drops what is of no interest to a person.
 func (waits) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
-// Handle says what is waited for, and for how long.
+// Handle says what is waited for, and for how long; or what is done of how much.
 func (w waits) Handle(_ context.Context, r slog.Record) error {
-	if r.Message != flinkmm2.LogWait {
+	if r.Message != flinkmm2.LogWait && r.Message != flinkmm2.LogProgress {
 		return nil
 	}
-	var why, connector string
+	var why, what, connector string
 	var d time.Duration
+	var done, total int64
 	r.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
 		case "for":
@@ -32,9 +33,19 @@ func (w waits) Handle(_ context.Context, r slog.Record) error {
 			connector = a.Value.String()
 		case "duration":
 			d = a.Value.Duration()
+		case "what":
+			what = a.Value.String()
+		case "done":
+			done = a.Value.Int64()
+		case "total":
+			total = a.Value.Int64()
 		}
 		return true
 	})
+	if r.Message == flinkmm2.LogProgress {
+		w.note("connector %s: %s: %d of %d", connector, what, done, total)
+		return nil
+	}
 	if connector == "" {
 		w.note("waiting %s for %s", d, why)
 		return nil
