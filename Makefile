@@ -4,19 +4,21 @@ FUZZPACKAGES ?=
 FUZZLIMIT ?= 131072
 TESTFLAGS ?=
 BENCHFLAGS ?=
+WORKERFLAGS ?=
 VERSIONS ?= 3.9.2,4.3.1
 CONNECT_VERSIONS ?= 3.5.1,3.6.2,3.7.2,3.8.1,3.9.2,4.0.2,4.1.2,4.3.1
 CONNECT_TABLE ?= docs/connect-conformance.md
+CONNECT_WORKER ?= 4.3.1
 FLINK ?= 1.20.5
 SCENARIOS ?= all
 STATE ?= /flink
 OUT ?=
 
-.PHONY: help test race jvm versions conformance fixtures test-list fuzz fuzz-corpus bench bench-flink lint quickstart
+.PHONY: help test race jvm versions conformance fixtures test-list fuzz fuzz-corpus bench bench-flink bench-connect lint quickstart
 .DEFAULT_GOAL := help
 
 help: ## show this list
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 test: ## all tests; ends with what could not run here, and why
 	@go run ./scripts/gotest -- -timeout 20m $(TESTFLAGS)
@@ -56,6 +58,10 @@ bench: ## every benchmark, with allocations
 
 bench-flink: ## reading savepoints beside Flink's own reading, in one run (Java 17, Maven): the tables of docs/reading-speed.md
 	@go run ./scripts/benchflink $(BENCHFLAGS)
+
+bench-connect: ## altering offsets beside curl, and in parts of several sizes on a real worker: the tables of docs/connect-overhead.md
+	@go run ./scripts/benchconnect $(BENCHFLAGS)
+	@FLINKMM2_REQUIRE=jvm go test ./scripts/benchconnect -run '^$$' -bench '^BenchmarkRealWorker$$' -benchtime 1x -timeout 60m -worker $(CONNECT_WORKER) $(WORKERFLAGS)
 
 lint: ## linters, formatting, vet, tidy modules, known vulnerabilities
 	@scripts/lint.sh
