@@ -42,7 +42,7 @@ func newWebHDFS(o *options, l location) (objects, func(), error) {
 		}
 		bases = []*url.URL{u}
 	case len(bases) == 0:
-		return nil, nil, errors.New("the port of an hdfs: location is not that of WebHDFS: give webhdfs://NAMENODE:9870/path instead (swebhdfs for HTTPS), or WithWebHDFS")
+		return nil, nil, errors.New("the port of an hdfs: location is not that of WebHDFS: give webhdfs://NAMENODE:9870/path instead (swebhdfs for HTTPS), or in Go WithWebHDFS")
 	}
 	transport, closeIdle, err := o.httpTransport()
 	if err != nil {
