@@ -106,7 +106,7 @@ It reads no file and reaches no cluster.`,
 					{"acceptance", acceptanceText(c)},
 				} {
 					if part[1] != "" {
-						line(w, part[0], strings.ReplaceAll(part[1], "\n", "\n\t"))
+						line(w, part[0], part[1])
 					}
 				}
 			})
@@ -154,13 +154,16 @@ func textOf(c preflight.Check) checkText {
 	return checkText{c.ID, c.Title, string(c.Severity), string(c.Acceptable), c.Looks, c.Why, c.Remedy}
 }
 
+// acceptanceText says whether a finding of the check may pass, and how that is
+// written into the migration file.
 func acceptanceText(c preflight.Check) string {
+	scope := "the finding's whole scope, its count included"
 	switch c.Acceptable {
 	case "exact":
-		return "in accept, with the finding's whole scope, its count included"
 	case "scope":
-		return "in accept, with the finding's scope, its topic, or *"
+		scope = "the finding's scope, its topic, or *"
 	default:
 		return "none helps"
 	}
+	return "in accept of the migration file, {check: " + c.ID + ", scope: SCOPE, reason: WHY, by: WHO}, where SCOPE is " + scope
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,6 +88,7 @@ func (a *app) hint(command string, err error) string {
 	var missing *flinkstate.MissingFilesError
 	var selector *flinkstate.SelectorError
 	var unread *unreadGroupError
+	var unreached *net.OpError
 	switch {
 	case errors.As(err, &hinted):
 		return a.command(hinted.next...) + hinted.when
@@ -144,6 +146,8 @@ func (a *app) hint(command string, err error) string {
 		return a.command(command) + ", once that is mended"
 	case errors.As(err, &refused):
 		return a.refusalHint(command, refused)
+	case errors.As(err, &unreached) && (command == "offsets" || command == "inspect"):
+		return "runbook offsets --help, which says where the address of a store and its credentials come from"
 	case errors.Is(err, fs.ErrPermission):
 		return "check the permissions of state.dir and of the savepoint"
 	default:

@@ -133,6 +133,12 @@ func (a *app) showCommand() *cobra.Command {
 be written, what was attested and accepted by whom, and the digest by which a
 person starts it. It checks the seal: an edited plan is refused.
 
+RULE says how C came about: stored by the job; marked-empty or unnamed-empty, where
+there was no record to read; or one that ends with -accepted, by an acceptance of
+the file. WRITE is what Connect will hold: set M, or clear where C is 0. LOG is the
+log start and the high watermark of the source, LOST the number of offsets before
+C that have expired.
+
 It writes nothing and reaches no cluster.`,
 		"runbook -f migration.yaml apply",
 		func(ctx context.Context) error {
