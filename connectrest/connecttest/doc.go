@@ -19,7 +19,8 @@
 // a real worker the data producer writes there, whatever the connector's
 // target.cluster.bootstrap.servers says, unless the connector has
 // producer.override.bootstrap.servers; and kafka_cluster_id in the answer to
-// GET / is the id of that cluster.
+// GET / is the id of that cluster. Two clusters of kfake have the same id unless
+// kfake.ClusterID gives them others, and source and target are then taken for one.
 //
 // Source offsets are kept under the connector's name and the exact partition
 // map, and outlive the connector: a connector that is created again under the
@@ -72,10 +73,12 @@
 // No rebalance but the one injected, and no election: connectors and tasks run on
 // the leader, and a follower never becomes one. No connector but
 // MirrorSourceConnector, and of that no sync of topic configs or ACLs, no
-// transforms, no exactly-once. No TLS and no credentials on the REST API. Regular
-// expressions are those of Go, so lookaround and back references, which Java has,
-// fail the connector with a trace that says so. The keys of a connector that
-// configure security (security.protocol, ssl.*, sasl.*) are not read:
+// transforms, no exactly-once. No TLS and no credentials on the REST API: a test of
+// those puts an httptest.Server before it that demands them and hands on what is
+// left with httputil.ReverseProxy. Regular expressions are those of Go, so
+// lookaround and back references, which Java has, fail the connector with a trace
+// that says so. The keys of a connector that configure security
+// (security.protocol, ssl.*, sasl.*) are not read:
 // [WithKafkaOptions] configures every client. Log levels are remembered and do
 // nothing. Of a JSON object that names a member twice the last one counts, which
 // real workers refuse for the list of offsets.
