@@ -62,10 +62,11 @@ sinks with their transactional ids and what they had prepared, and state that
 contradicts that the job only copies. Operators have a uid and a name from Flink
 2.0 on; before, the operator id is the hash of the uid.
 
-Discovery is finished once the source had listed all partitions of its topics; a
-FlinkKafkaConsumer does not store whether it had. What may be open is a
-transaction that the sink had prepared, and that the job commits only after the
-savepoint: preflight looks for it on the target.
+Discovery is finished once the source had listed all partitions of its topics. It
+is unknown where that is not stored: by a FlinkKafkaConsumer, and by a KafkaSource
+before flink-connector-kafka 3.1. What may be open is a transaction that the sink
+had prepared, and that the job commits only after the savepoint: preflight looks
+for it on the target.
 
 It needs no cluster, no JVM and no migration file, decides nothing, and writes
 nothing. A savepoint without any position is shown too; offsets and plan refuse
