@@ -27,6 +27,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -190,13 +191,36 @@ func (b *bench) process(ctx context.Context, output string, command ...string) (
 	if runtime.GOOS != "darwin" { // where it is in bytes
 		rss *= 1024
 	}
-	var own syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+	own, err := ownPeak()
+	if err != nil {
 		return usage{}, err
 	}
-	if used.Maxrss <= own.Maxrss {
+	if rss <= own {
 		rss = 0
 	}
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return usage{seconds, cpu.Seconds(), rss}, nil
+}
+
+// ownPeak is the most memory that this program has had, in bytes. What getrusage says
+// of it on Linux has that of the program before it in, which may be a compiler's.
+func ownPeak() (int64, error) {
+	text, err := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kilobytes * 1024, err
+		}
+	}
+	if err == nil || runtime.GOOS == "linux" {
+		return 0, errors.Join(err, errors.New("/proc/self/status does not say how much memory this program has had"))
+	}
+	var own syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+		return 0, err
+	}
+	if runtime.GOOS == "darwin" {
+		return int64(own.Maxrss), nil //nolint:unconvert // of 32 bits on some systems
+	}
+	return int64(own.Maxrss) * 1024, nil //nolint:unconvert // likewise
 }
