@@ -208,8 +208,13 @@ func planTable(w io.Writer, plan *offsetmap.Plan) {
 	findingsTable(w, plan.Body.Findings)
 }
 
-// rowsTable shows the rows, and how a group that was read stands to them.
+// rowsTable shows the rows, and how a group that was read stands to them; of more
+// than anybody reads, what they come to for each topic.
 func rowsTable(w io.Writer, rows []offsetmap.Row, group bool) {
+	if len(rows) > maxRows {
+		topicsTable(w, rows)
+		return
+	}
 	line(w, "PARTITION", "C", "RULE", "WRITE", "LOG", "LOST", "GROUP")
 	compared := againstGroup(rows)
 	for i, r := range rows {
