@@ -60,11 +60,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if left < 0 {
 		return fmt.Errorf("the inputs that are kept already have %d bytes more than the limit of %d", -left, *limit)
 	}
-	for _, t := range p.targets {
-		took, err := t.merge(ctx, &left)
+	for i, t := range p.targets {
+		// What is left is shared, so that one target of whole files does not take the
+		// room of all.
+		before := left / int64(len(p.targets)-i)
+		share := before
+		took, err := t.merge(ctx, &share)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
+		left -= before - share
 		fmt.Fprintf(stdout, "%s: %s\n", t.name, took)
 	}
 	fmt.Fprintf(stdout, "%d of %d bytes used\n", *limit-left, *limit)
