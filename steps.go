@@ -54,6 +54,8 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 	o := &observer{m: m, plan: plan, goal: goal}
 	settles := 0
 	for range maxSteps {
+		// Of 100,000 partitions, what was seen before is not kept beside what is seen now.
+		r.seen, o.facts = engine.Observed{}, preflight.Facts{}
 		r.seen = o.look(ctx)
 		r.entries = o.entries
 		if err := ctx.Err(); err != nil {
@@ -91,7 +93,9 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 			}
 			err = m.wait(ctx, "offsets that a stopped task may still commit (the flush timeout and a second)", m.flushTimeout+time.Second)
 		case engine.Write:
-			err = m.write(ctx, goal, plan, o, r.seen, d.Writes)
+			before, _ := r.seen.Stored.Get()
+			r.seen, o.facts = engine.Observed{}, preflight.Facts{} // as above
+			err = m.write(ctx, goal, plan, o, before, d.Writes)
 			r.written = append(r.written, d.Writes...)
 		case engine.RecordStart:
 			err = m.recordStart(ctx, plan, r.seen, approvedBy)
@@ -157,12 +161,11 @@ func (m *Migration) awaitGone(ctx context.Context) error {
 // *connectrest.PartsError. What was written stays then, which is known and never
 // started: a start demands every offset of the plan, and the next run leaves what is
 // the plan's already and writes the rest.
-func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, o *observer, seen engine.Observed, changes []engine.Change) error {
+func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, o *observer, before engine.Stored, changes []engine.Change) error {
 	name := actWrite
 	if goal == engine.Rollback {
 		name = actRestore
 	}
-	before, _ := seen.Stored.Get()
 	want := maps.Clone(before.Offsets)
 	for _, c := range changes {
 		if v := c.Write.Result(); v.IsNone() {

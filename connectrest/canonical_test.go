@@ -31,13 +31,15 @@ func reference(raw []byte) (string, bool) {
 }
 
 // What is read the plain way reads as encoding/json reads it, and what it takes for
-// an object without a key twice is one.
+// an object without a key twice is one, or for a MirrorSourceConnector's.
 func FuzzCanonicalFormIsThatOfEncodingJSON(f *testing.F) {
 	for _, s := range []string{
 		`{}`, ` { } `, "{}\x00", "{\x00}", `{"cluster":"source","topic":"orders","partition":0}`, `{"b":1,"a":-0,"c":null}`, `{"a":1,"a":1}`,
 		`{"a":01}`, `{"a":-}`, `{"a":1.50}`, `{"a":1e3}`, `{"a":"\u0041"}`, `{"a":"é"}`, "{\"a\":\"\u2028\"}", `{"a":"<&>"}`, `{"a":true,"b":false}`,
 		`{"a":trueX}`, `{"a":[1]}`, `{"a":{"b":1}}`, `{"a":1}{}`, `{"a":1,}`, `{,}`, `{"a"}`, `[]`, `null`, `"x"`, "", `{"a":"` + "\x7f" + `"}`,
 		`{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7,"8":8,"9":9}`, "{\"a\" :\t1 ,\r\n\"b\": 2}", "\v{}",
+		`{"offset":9223372036854775807}`, `{"offset":-1}`, `{"offset":null}`, `{"cluster":"s","topic":"bad topic","partition":1}`, `{"cluster":"s","topic":"a","partition":-0}`,
+		`{"cluster":"s","topic":"a","partition":2147483648}`, `{"cluster":1,"topic":"a","partition":1}`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -46,6 +48,16 @@ func FuzzCanonicalFormIsThatOfEncodingJSON(f *testing.F) {
 		got, err := canonicalJSON(raw)
 		if (err == nil) != valid || valid && got != want {
 			t.Errorf("%q: got %q, %v; want %q, %v", raw, got, err, want, valid)
+		}
+		if got, plain := plainMirrorPartition(raw); plain {
+			if want, err := anyMirrorPartition(raw); err != nil || got != want {
+				t.Errorf("%q: got %v, want %v, %v", raw, got, want, err)
+			}
+		}
+		if got, plain := plainMirrorOffset(raw); plain {
+			if want, err := objectMembers(raw); err != nil || !bytes.Equal(got, want[mirrorOffset]) {
+				t.Errorf("%q: got %s, want %s, %v", raw, got, want, err)
+			}
 		}
 		if _, plain := appendPlain(nil, raw); plain {
 			if _, err := objectMembers(raw); err != nil {

@@ -54,7 +54,7 @@ func (f ForeignOffset) String() string {
 //
 // A partition that stands twice is an [ErrDuplicatePartition].
 func MirrorSourceOffsets(alias string, offsets []Offset) (MirrorOffsets, error) {
-	m := MirrorOffsets{Stored: make(map[offsetmap.TopicPartition]offsetmap.SourceOffset)}
+	m := MirrorOffsets{Stored: make(map[offsetmap.TopicPartition]offsetmap.SourceOffset, len(offsets))}
 	if alias == "" {
 		return m, fmt.Errorf("offsets of a MirrorSourceConnector: %w", errNoAlias)
 	}
@@ -96,6 +96,13 @@ type mirrorKey struct {
 }
 
 func mirrorPartitionOf(raw json.RawMessage) (mirrorKey, error) {
+	if k, ok := plainMirrorPartition(raw); ok {
+		return k, nil
+	}
+	return anyMirrorPartition(raw)
+}
+
+func anyMirrorPartition(raw json.RawMessage) (mirrorKey, error) {
 	var none, k mirrorKey
 	p, err := objectMembers(raw)
 	if err != nil {
@@ -124,6 +131,49 @@ func mirrorPartitionOf(raw json.RawMessage) (mirrorKey, error) {
 	return k, k.Validate()
 }
 
+// plainMirrorPartition is mirrorPartitionOf for what nearly every entry is, and
+// takes next to no memory for it. Of everything else it says nothing.
+func plainMirrorPartition(raw json.RawMessage) (k mirrorKey, ok bool) {
+	var members [maxPlain]plainMember
+	m, ok := plainMembers(members[:0], raw)
+	if !ok || len(m) != 3 || repeated(m) {
+		return k, false
+	}
+	for _, one := range m {
+		switch v := one.value; string(one.key) {
+		case mirrorCluster, mirrorTopic:
+			if v[0] != '"' {
+				return k, false
+			}
+			text := string(v[1 : len(v)-1])
+			if string(one.key) == mirrorCluster {
+				k.cluster = text
+			} else {
+				k.Topic = text
+			}
+		case mirrorPartition:
+			n, err := strconv.ParseInt(string(v), 10, 32)
+			if err != nil || n < 0 {
+				return k, false
+			}
+			k.Partition = int32(n)
+		default:
+			return k, false
+		}
+	}
+	return k, k.Validate() == nil
+}
+
+// plainMirrorOffset returns the value of an offset that is {"offset": N} and no more.
+func plainMirrorOffset(raw json.RawMessage) (json.RawMessage, bool) {
+	var members [maxPlain]plainMember
+	m, ok := plainMembers(members[:0], raw)
+	if !ok || len(m) != 1 || string(m[0].key) != mirrorOffset {
+		return nil, false
+	}
+	return m[0].value, true
+}
+
 // mirrorEntry returns the offset of an entry whose partition was read as key,
 // or not, as keyErr says.
 func mirrorEntry(alias string, key mirrorKey, keyErr error, o Offset) (offsetmap.SourceOffset, error) {
@@ -134,13 +184,15 @@ func mirrorEntry(alias string, key mirrorKey, keyErr error, o Offset) (offsetmap
 	if key.cluster != alias {
 		return offset, fmt.Errorf("%q is %q, not %q", mirrorCluster, key.cluster, alias)
 	}
-	v, err := objectMembers(o.Offset)
-	if err != nil {
-		return offset, fmt.Errorf("the offset %w", err)
-	}
-	raw, ok := v[mirrorOffset]
+	raw, ok := plainMirrorOffset(o.Offset)
 	if !ok {
-		return offset, fmt.Errorf("the offset has no %q", mirrorOffset)
+		v, err := objectMembers(o.Offset)
+		if err != nil {
+			return offset, fmt.Errorf("the offset %w", err)
+		}
+		if raw, ok = v[mirrorOffset]; !ok {
+			return offset, fmt.Errorf("the offset has no %q", mirrorOffset)
+		}
 	}
 	if err := offset.UnmarshalJSON(raw); err != nil || offset.IsNone() {
 		return offset, fmt.Errorf("%q is %s, not an integer from 0 to %d", mirrorOffset, restapi.Bound(string(raw), 64), int64(math.MaxInt64))

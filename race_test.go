@@ -1,0 +1,5 @@
+//go:build race
+
+package flinkmm2_test
+
+const raceEnabled = true
