@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
-	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 const connector = "flink-to-mm2"
@@ -73,10 +72,7 @@ func send(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	start := time.Now()
-	list, err := entries(n)
-	if err != nil {
-		return err
-	}
+	list := entries(n)
 	made := time.Since(start)
 	client, err := connectrest.New(args[0])
 	if err != nil {
@@ -90,19 +86,15 @@ func send(ctx context.Context, args []string, out io.Writer) error {
 	return err
 }
 
-// entries is what is written for topics of 50 partitions.
-func entries(n int) ([]connectrest.Offset, error) {
-	writes := make(map[offsetmap.TopicPartition]offsetmap.Write, n)
-	for i := range n {
-		c, err := offsetmap.Next(int64(1_000_000 + i))
-		if err != nil {
-			return nil, err
+// entries is what is written for topics of 50 partitions, as
+// connectrest.MirrorSourceWrites writes it.
+func entries(n int) []connectrest.Offset {
+	list := make([]connectrest.Offset, n)
+	for i := range list {
+		list[i] = connectrest.Offset{
+			Partition: fmt.Appendf(nil, `{"cluster":"source","topic":"region.orders-%04d","partition":%d}`, i/50, i%50),
+			Offset:    fmt.Appendf(nil, `{"offset":%d}`, 1_000_000+i),
 		}
-		w, err := c.Write()
-		if err != nil {
-			return nil, err
-		}
-		writes[offsetmap.TopicPartition{Topic: fmt.Sprintf("region.orders-%04d", i/50), Partition: int32(i % 50)}] = w
 	}
-	return connectrest.MirrorSourceWrites("source", writes)
+	return list
 }

@@ -126,12 +126,8 @@ func (b *bench) measure(ctx context.Context, n, rounds int, progress io.Writer) 
 
 // bodies writes a file for each part, and what curl is to do with them.
 func (b *bench) bodies(n int, r *result) (config string, err error) {
-	list, err := entries(n)
-	if err != nil {
-		return "", err
-	}
 	var text strings.Builder
-	for part := range slices.Chunk(list, b.part) {
+	for part := range slices.Chunk(entries(n), b.part) {
 		body, err := json.Marshal(connectrest.OffsetsBody{Offsets: part}) //nolint:errchkjson // it is checked
 		if err != nil {
 			return "", err
