@@ -51,7 +51,7 @@ func manySide(t *testing.T, id string) *kfake.Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	c.ControlKey(int16(kmsg.ListOffsets), func(r kmsg.Request) (kmsg.Response, error, bool) { //nolint:revive // the order of kfake
+	c.ControlKey(int16(kmsg.ListOffsets), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
 		req, ok := r.(*kmsg.ListOffsetsRequest)
 		if !ok {

@@ -139,7 +139,7 @@ func after(m, prior []plainMember) bool {
 		return false
 	}
 	order := 0
-	for i := len(m) - 1; i >= 0; i-- {
+	for i := range slices.Backward(m) {
 		v, w := m[i].value, prior[i].value
 		number := isDigit(v[0])
 		if !bytes.Equal(m[i].key, prior[i].key) || number != isDigit(w[0]) || !number && (v[0] != '"' || w[0] != '"') {

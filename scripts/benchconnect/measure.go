@@ -128,7 +128,7 @@ func (b *bench) measure(ctx context.Context, n, rounds int, progress io.Writer) 
 func (b *bench) bodies(n int, r *result) (config string, err error) {
 	var text strings.Builder
 	for part := range slices.Chunk(entries(n), b.part) {
-		body, err := json.Marshal(connectrest.OffsetsBody{Offsets: part}) //nolint:errchkjson // it is checked
+		body, err := json.Marshal(connectrest.OffsetsBody{Offsets: part})
 		if err != nil {
 			return "", err
 		}
