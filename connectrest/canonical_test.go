@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 
@@ -116,6 +117,25 @@ func TestListInOrderHasNoPartitionTwice(t *testing.T) {
 		if plainAscending([]Offset{{Partition: json.RawMessage(`{"p":1}`), Offset: json.RawMessage(offset)}}) {
 			t.Errorf("an offset that cannot be written was taken: %q", offset)
 		}
+	}
+}
+
+// A large list is looked at in stretches: what is wrong where two meet is seen, too.
+func TestLargeListOutOfOrderIsSeenWherever(t *testing.T) {
+	const n = 40_000
+	list := make([]Offset, n)
+	for i := range list {
+		list[i] = Offset{Partition: fmt.Appendf(nil, `{"p":%d}`, i), Offset: json.RawMessage("null")}
+	}
+	if !plainAscending(list) {
+		t.Error("it is in order")
+	}
+	for _, at := range []int{1, 9_999, 10_000, 10_001, 13_334, 19_999, 20_000, 20_001, 26_668, 30_000, n - 1} {
+		was := list[at].Partition
+		if list[at].Partition = list[at-1].Partition; plainAscending(list) {
+			t.Errorf("a partition that stands twice is not seen at %d", at)
+		}
+		list[at].Partition = was
 	}
 }
 

@@ -53,12 +53,15 @@ func fieldList() []connectrest.Offset {
 }
 
 func TestPC18VeryManyPartitionsAreWrittenInParts(t *testing.T) {
+	if raceEnabled {
+		t.Skip("it takes the race detector half a minute, and no two things happen in it at once")
+	}
 	list := fieldList()
-	quickly := connectrest.WithRetry(connectrest.RetryPolicy{ReadBack: 300 * time.Millisecond})
+	patiently := connectrest.WithRetry(connectrest.RetryPolicy{ReadBack: 3 * time.Second}) // of its first read, which the race detector slows, by the real clock
 	t.Run("one request is given up", func(t *testing.T) {
 		s, c := newStoringWorker(t), newClock()
 		s.patch = burdened(c)
-		err := dial(t, s.URL, c, quickly).AlterOffsets(t.Context(), "mm2", list)
+		err := dial(t, s.URL, c, patiently).AlterOffsets(t.Context(), "mm2", list)
 		if !errors.Is(err, connectrest.ErrTimedOut) || !errors.Is(err, connectrest.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)
 		}
@@ -86,7 +89,7 @@ func TestPC18VeryManyPartitionsAreWrittenInParts(t *testing.T) {
 			}
 			return healthy(n, apply, w, r)
 		}
-		client := dial(t, s.URL, c, quickly)
+		client := dial(t, s.URL, c, patiently)
 		err := client.AlterOffsetsInParts(t.Context(), "mm2", list, connectrest.WithPartSize(5000, 1<<20))
 		e, ok := errors.AsType[*connectrest.PartsError](err)
 		if !ok || !errors.Is(err, connectrest.ErrTimedOut) || e.Failed != 7 || states(e) != [3]int{6, 1, 13} {
