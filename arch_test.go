@@ -102,7 +102,7 @@ func TestImportsPointOneWay(t *testing.T) {
 // testOnly packages serve tests. Nothing else may import them, which the table
 // above holds.
 func testOnly(name string) bool {
-	return slices.Contains([]string{"internal/lab", "internal/flinklab", "internal/flinklab/golden", "internal/cutover", "internal/schematest"}, name)
+	return slices.Contains([]string{"internal/lab", "internal/flinklab", "internal/flinklab/golden", "internal/cutover", "internal/schematest", "internal/measured"}, name)
 }
 
 // inherited is what the go.mod of a module that imports every public package

@@ -23,6 +23,7 @@ import (
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/connectrest/connecttest"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/internal/measured"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -90,11 +91,8 @@ func TestPC18VeryManyPartitions(t *testing.T) {
 		manyCutover(t, told)
 		return
 	}
-	switch {
-	case runtime.GOOS != "linux":
+	if runtime.GOOS != "linux" {
 		t.Skip("what memory a process has had is read from /proc")
-	case raceEnabled:
-		t.Skip("the race detector keeps a shadow of all memory")
 	}
 	source, target := manySide(t, "the-source"), manySide(t, "the-target")
 	worker, err := connecttest.NewWorker(t.Context(), target.ListenAddrs())
@@ -109,13 +107,9 @@ func TestPC18VeryManyPartitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), manyWithin)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, exe, "-test.run=^TestPC18VeryManyPartitions$", "-test.v", "-test.count=1")
+	cmd := exec.CommandContext(ctx, measured.Binary(t), "-test.run=^TestPC18VeryManyPartitions$", "-test.v", "-test.count=1")
 	// As the container does: the collector is told of the limit of memory.
 	cmd.Env = append(os.Environ(), manyEnv+"="+string(told), fmt.Sprintf("GOMEMLIMIT=%d", memoryLimit*3/4))
 	out, err := cmd.CombinedOutput()

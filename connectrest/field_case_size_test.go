@@ -53,9 +53,6 @@ func fieldList() []connectrest.Offset {
 }
 
 func TestPC18VeryManyPartitionsAreWrittenInParts(t *testing.T) {
-	if raceEnabled {
-		t.Skip("it takes the race detector half a minute, and no two things happen in it at once")
-	}
 	list := fieldList()
 	patiently := connectrest.WithRetry(connectrest.RetryPolicy{ReadBack: 3 * time.Second}) // of its first read, which the race detector slows, by the real clock
 	t.Run("one request is given up", func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/internal/measured"
 )
 
 const memoryEnv = "CONNECTREST_MEMORY_OF"
@@ -28,9 +29,7 @@ func TestMemoryStaysBelowThreeTimesTheBody(t *testing.T) {
 		fmt.Printf("peak=%d\n", heapPeak(t, what, n))
 		return
 	}
-	if raceEnabled {
-		t.Skip("the race detector keeps a shadow of all memory")
-	}
+	exe := measured.Binary(t)
 	body := manyOffsets(n)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -43,10 +42,6 @@ func TestMemoryStaysBelowThreeTimesTheBody(t *testing.T) {
 	defer srv.Close()
 	for _, what := range []string{"read", "alter", "alter in parts", "alter in parts and read back"} {
 		t.Run(what, func(t *testing.T) {
-			exe, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
 			cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestMemoryStaysBelowThreeTimesTheBody$", "-test.count=1")
 			cmd.Env = append(os.Environ(), memoryEnv+"="+what+" "+srv.URL, "GOGC=100", "GOMEMLIMIT=off")
 			out, err := cmd.CombinedOutput()

@@ -1,5 +1,0 @@
-//go:build !race
-
-package connectrest_test
-
-const raceEnabled = false

@@ -1,0 +1,6 @@
+//go:build !race
+
+package measured
+
+// Race says that the race detector is in this program.
+const Race = false

@@ -1,5 +1,0 @@
-//go:build race
-
-package flinkmm2_test
-
-const raceEnabled = true
