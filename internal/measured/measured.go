@@ -21,7 +21,8 @@ func Binary(t testing.TB) string {
 		return exe
 	}
 	path := filepath.Join(t.TempDir(), "without-race.test")
-	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-race=false", "-o", path, ".").CombinedOutput(); err != nil {
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-race=false", "-o", path, ".") //nolint:gosec // a folder of this test
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build without the race detector: %v\n%s", err, out)
 	}
 	return path
