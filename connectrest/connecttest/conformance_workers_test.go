@@ -238,13 +238,13 @@ func testScopeIgnored(t *testing.T, s *stage) string {
 // Until the cluster has noticed that its leader is gone, which takes as long as
 // the leader's session.
 func testLeaderGone(t *testing.T, s *stage) {
-	leader, follower := s.roles(t)
+	_, follower := s.roles(t)
 	name := s.name("orphan")
 	follower.must(t, http.StatusCreated, "POST", "/connectors", map[string]any{"name": name, "config": s.config(conf{"topics": "nothing-of-that-name"})})
 	follower.must(t, http.StatusNoContent, "PUT", "/connectors/"+name+"/stop", nil)
 	follower.awaitStatus(t, name)
 	follower.awaitStates(t, name, "STOPPED")
-	leader, follower = s.calmRoles(t)
+	leader, follower := s.calmRoles(t)
 	leader.kill(t)
 	const unreachable = "IO Error trying to forward REST request: java.net.ConnectException: Connection refused"
 	for _, r := range []row{
