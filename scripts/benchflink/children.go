@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
 	"time"
@@ -25,19 +24,16 @@ var children = map[string]func(args []string, out io.Writer) error{
 
 // How a hot loop reads.
 const (
-	plain    = "plain"    // without hashes, with the heap of Flink's JVM
-	hashed   = "hashed"   // likewise, with hashes
-	ordinary = "ordinary" // with hashes, as a program that sets nothing
+	hashed = "hashed"
+	plain  = "plain"
 )
 
 type hotLoop struct {
 	Seconds float64 `json:"seconds"` // median
 }
 
-// hot reads DIR again and again: DIR ITERATIONS SPLITS plain|hashed|ordinary.
-//
-// Flink's JVM may fill heapBytes before it looks for garbage. A Go program looks
-// at twice what it had in use, here in each iteration, unless it is given the same.
+// hot reads DIR again and again, as it is read by default or without hashes: DIR
+// ITERATIONS SPLITS hashed|plain.
 func hot(args []string, out io.Writer) error {
 	n, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -45,15 +41,11 @@ func hot(args []string, out io.Writer) error {
 	}
 	var opts []flinkstate.Option
 	switch args[3] {
-	case ordinary, hashed:
+	case hashed:
 	case plain:
 		opts = append(opts, flinkstate.WithoutHashes())
 	default:
-		return fmt.Errorf("%q is none of %s, %s and %s", args[3], plain, hashed, ordinary)
-	}
-	if args[3] != ordinary {
-		debug.SetGCPercent(-1)
-		debug.SetMemoryLimit(heapBytes)
+		return fmt.Errorf("%q is neither %s nor %s", args[3], hashed, plain)
 	}
 	all := make([]float64, 0, n)
 	for range n {

@@ -83,9 +83,6 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	return nil
 }
 
-// heapBytes is the heap that both sides of a hot loop may have.
-const heapBytes = 1 << 30
-
 // shape is one synthetic savepoint.
 type shape struct {
 	name       string
@@ -152,7 +149,7 @@ func prepare(ctx context.Context, flinkVersion, connector, keep string, progress
 		java = filepath.Join(home, "bin", "java")
 	}
 	b.java = []string{
-		java, fmt.Sprintf("-Xmx%d", heapBytes), "--add-opens", "java.base/java.lang=ALL-UNNAMED", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+		java, "-Xmx1g", "--add-opens", "java.base/java.lang=ALL-UNNAMED", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
 		"-cp", jars + "/classes:" + jars + "/jars/*", "generator.Bench",
 	}
 	return b, nil

@@ -30,10 +30,11 @@ type result struct {
 
 // side holds medians.
 type side struct {
-	hot   map[string]float64 // seconds, by how a hot loop reads; Flink's has no hashes
-	whole float64            // seconds
-	cpu   float64            // seconds of the whole process
-	rss   int64              // bytes
+	hot   float64 // seconds
+	plain float64 // seconds of a hot loop without hashes; what Flink does has none
+	whole float64 // seconds
+	cpu   float64 // seconds of the whole process
+	rss   int64   // bytes
 }
 
 // measure writes a savepoint, has both sides print it, compares that, and times
@@ -58,9 +59,8 @@ func (b *bench) measure(ctx context.Context, s shape, rounds int) (r result, err
 	}
 	printFlink := append(b.flinks("print", dir), "lean")
 	printOwn := []string{b.runbook, "offsets", "--savepoint", dir}
-	var whole, cpu [2][]float64
-	var flinkHot []float64
-	hot := map[string][]float64{plain: nil, hashed: nil, ordinary: nil}
+	var hot, whole, cpu [2][]float64
+	var unhashed []float64
 	var rss [2][]int64
 	for round := range rounds {
 		fmt.Fprintf(b.progress, "%s: round %d of %d\n", s.name, round+1, rounds)
@@ -83,20 +83,17 @@ func (b *bench) measure(ctx context.Context, s shape, rounds int) (r result, err
 		}
 		// The first iterations of Flink's are slow until they are compiled; the
 		// median is of the same number on both sides.
-		flinkHot = append(flinkHot, flink)
-		for how := range hot {
+		hot[0] = append(hot[0], flink)
+		for how, all := range map[string]*[]float64{hashed: &hot[1], plain: &unhashed} {
 			var loop hotLoop
 			if err := b.child(ctx, &loop, "hot", dir, strconv.Itoa(s.iterations), strconv.Itoa(s.splits), how); err != nil {
 				return r, err
 			}
-			hot[how] = append(hot[how], loop.Seconds)
+			*all = append(*all, loop.Seconds)
 		}
 	}
-	r.flink = side{map[string]float64{plain: median(flinkHot)}, median(whole[0]), median(cpu[0]), median(rss[0])}
-	r.ours = side{map[string]float64{}, median(whole[1]), median(cpu[1]), median(rss[1])}
-	for how, all := range hot {
-		r.ours.hot[how] = median(all)
-	}
+	r.flink = side{median(hot[0]), median(hot[0]), median(whole[0]), median(cpu[0]), median(rss[0])}
+	r.ours = side{median(hot[1]), median(unhashed), median(whole[1]), median(cpu[1]), median(rss[1])}
 	out := dir + ".memory.json"
 	used, err := b.process(ctx, out, b.self, "memory", dir)
 	if err != nil {
