@@ -25,7 +25,7 @@ var imports = map[string]struct {
 	modules []string
 }{
 	"offsetmap":               {},
-	"flinkstate":              {ours: []string{"offsetmap", "internal/localfs", "internal/shown"}, modules: []string{"github.com/klauspost/compress", "github.com/twmb/franz-go"}},
+	"flinkstate":              {ours: []string{"offsetmap", "internal/fresh", "internal/localfs", "internal/shown"}, modules: []string{"github.com/klauspost/compress", "github.com/twmb/franz-go"}},
 	"flinkstate/flinkrest":    {ours: []string{"offsetmap", "internal/restapi"}, modules: []string{"github.com/hashicorp/go-retryablehttp"}},
 	"connectrest":             {ours: []string{"offsetmap", "internal/restapi"}, modules: []string{"github.com/hashicorp/go-retryablehttp"}},
 	"connectrest/connecttest": {ours: []string{"connectrest", "offsetmap"}, modules: []string{"github.com/twmb/franz-go"}},

@@ -54,7 +54,7 @@ func fieldList() []connectrest.Offset {
 
 func TestPC18VeryManyPartitionsAreWrittenInParts(t *testing.T) {
 	list := fieldList()
-	patiently := connectrest.WithRetry(connectrest.RetryPolicy{ReadBack: 3 * time.Second}) // of its first read, which the race detector slows, by the real clock
+	patiently := connectrest.WithRetry(connectrest.RetryPolicy{ReadBack: time.Minute}) // of its first read, which the race detector slows, by the real clock
 	t.Run("one request is given up", func(t *testing.T) {
 		s, c := newStoringWorker(t), newClock()
 		s.patch = burdened(c)

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -326,18 +325,7 @@ func TestPC08WorkersThatCannotReachOneAnother(t *testing.T) {
 }
 
 func TestPC09PrivateCABasicAuthSecretsInTheURL(t *testing.T) {
-	s := &script{t: t, replies: map[string][]reply{"GET /connectors": {func(w http.ResponseWriter, r *http.Request) {
-		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
-			refuse(401, "no: "+r.Header.Get("Authorization"))(w, r)
-			return
-		}
-		status(200, `[]`)(w, r)
-	}}}}
-	s.Server = httptest.NewUnstartedServer(s)
-	s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
-	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
-	s.StartTLS()
-	defer s.Close()
+	s := newPrivateWorker(t)
 	ca, key := pemFiles(t, s.TLS.Certificates[0])
 	with := func(user, password string) string {
 		return strings.Replace(s.URL, "https://", "https://"+url.UserPassword(user, password).String()+"@", 1)

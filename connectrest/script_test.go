@@ -2,6 +2,7 @@ package connectrest_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -244,3 +245,21 @@ func createMM2() connectrest.CreateRequest {
 }
 
 func raw(s string) json.RawMessage { return json.RawMessage(s) }
+
+// newPrivateWorker serves behind TLS of its own CA, and wants a client certificate
+// and the user's password. What it refuses it repeats.
+func newPrivateWorker(t *testing.T) *script {
+	s := &script{t: t, replies: map[string][]reply{"GET /connectors": {func(w http.ResponseWriter, r *http.Request) {
+		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
+			refuse(401, "no: "+r.Header.Get("Authorization"))(w, r)
+			return
+		}
+		status(200, `[]`)(w, r)
+	}}}}
+	s.Server = httptest.NewUnstartedServer(s)
+	s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}

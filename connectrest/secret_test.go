@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -183,18 +182,7 @@ func TestOptionsThatContradictEachOther(t *testing.T) {
 }
 
 func TestPrivateCAClientCertificateAndBasicAuth(t *testing.T) {
-	s := &script{t: t, replies: map[string][]reply{"GET /connectors": {func(w http.ResponseWriter, r *http.Request) {
-		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
-			refuse(401, "want credentials, got "+r.Header.Get("Authorization"))(w, r)
-			return
-		}
-		status(200, `[]`)(w, r)
-	}}}}
-	s.Server = httptest.NewUnstartedServer(s)
-	s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
-	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
-	s.StartTLS()
-	defer s.Close()
+	s := newPrivateWorker(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	certs := []tls.Certificate{s.TLS.Certificates[0]}

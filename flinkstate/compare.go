@@ -142,6 +142,18 @@ func (c Comparison) Count(r Relation) (partitions int, most int64) {
 	return partitions, most
 }
 
+// Lacking returns the partitions that the group has no offset of though the job had
+// read from them, C being above 0: never committed, or expired.
+func (c Comparison) Lacking() []Compared {
+	var out []Compared
+	for _, p := range c {
+		if next, known := p.Next.Value(); p.Relation == Missing && known && next > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // String counts: "3 equal, 1 behind by at most 12, 1 missing", and of those behind
 // and ahead the ones that no record is between: "2 behind by at most 1 (1 by
 // transaction markers or aborted records only)".

@@ -33,6 +33,16 @@ func newSource(t testing.TB, seeds ...string) *source {
 	return s
 }
 
+func newKfakeSource(t *testing.T, brokers int) (*kfake.Cluster, *source) {
+	t.Helper()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(brokers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	return cluster, newSource(t, cluster.ListenAddrs()...)
+}
+
 func (s *source) connect(opts ...kgo.Opt) *kgo.Client {
 	s.t.Helper()
 	client, err := kgo.NewClient(append(opts, kgo.SeedBrokers(s.seeds...), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
@@ -79,12 +89,8 @@ func (s *source) begin(tp offsetmap.TopicPartition, n int) func(kgo.TransactionE
 
 func TestExplainTellsMarkersFromRecords(t *testing.T) {
 	t.Parallel()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	explainTellsMarkersFromRecords(t, newSource(t, cluster.ListenAddrs()...), "orders")
+	_, s := newKfakeSource(t, 2)
+	explainTellsMarkersFromRecords(t, s, "orders")
 }
 
 // explainTellsMarkersFromRecords writes partitions whose offsets hold different
@@ -154,12 +160,7 @@ func explainTellsMarkersFromRecords(t *testing.T, s *source, topic string) {
 // proof that nobody passed one.
 func TestExplainKnowsThatCompactionLeavesGaps(t *testing.T) {
 	t.Parallel()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	s := newSource(t, cluster.ListenAddrs()...)
+	cluster, s := newKfakeSource(t, 1)
 	s.create("orders", 1, map[string]*string{"cleanup.policy": new("compact")})
 	if err := s.client.ProduceSync(t.Context(), &kgo.Record{Topic: "orders", Key: []byte("only once"), Value: []byte("v")}).FirstErr(); err != nil {
 		t.Fatal(err)
@@ -175,12 +176,7 @@ func TestExplainKnowsThatCompactionLeavesGaps(t *testing.T) {
 
 func TestExplainIsBounded(t *testing.T) {
 	t.Parallel()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	s := newSource(t, cluster.ListenAddrs()...)
+	_, s := newKfakeSource(t, 1)
 	s.create("orders", 3, nil)
 	s.begin(orders(0), 1)(kgo.TryCommit)
 	s.begin(orders(1), 1)(kgo.TryCommit)

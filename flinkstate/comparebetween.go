@@ -3,7 +3,6 @@ package flinkstate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/flinkmm2/flinkmm2/internal/fresh"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -152,10 +152,12 @@ type explainer struct {
 }
 
 type leader struct {
-	broker int32
-	topic  [16]byte // its id, by which newer brokers are asked
-	err    error
+	fresh.Leader
+	err error
 }
+
+// fetchBytes bounds one fetch, which has at least one batch, whatever its size.
+const fetchBytes = 1 << 20
 
 func (e *explainer) isolate(isolation offsetmap.Isolation) error {
 	switch isolation {
@@ -190,7 +192,7 @@ func (e *explainer) findLeaders(ctx context.Context, asked []*Compared) error {
 		}
 		for _, p := range t.Partitions {
 			e.leaders[offsetmap.TopicPartition{Topic: *t.Topic, Partition: p.Partition}] = leader{
-				p.Leader, t.TopicID, cmp.Or(kerr.ErrorForCode(t.ErrorCode), kerr.ErrorForCode(p.ErrorCode)),
+				fresh.Leader{Broker: p.Leader, Topic: t.TopicID}, cmp.Or(kerr.ErrorForCode(t.ErrorCode), kerr.ErrorForCode(p.ErrorCode)),
 			}
 		}
 	}
@@ -200,7 +202,7 @@ func (e *explainer) findLeaders(ctx context.Context, asked []*Compared) error {
 // explain reads what lies between until a record decides it.
 func (e *explainer) explain(ctx context.Context, p *Compared) (Between, error) {
 	lead, ok := e.leaders[p.TopicPartition]
-	if !ok || lead.broker < 0 && lead.err == nil {
+	if !ok || lead.Broker < 0 && lead.err == nil {
 		lead.err = kerr.LeaderNotAvailable
 	}
 	if lead.err != nil {
@@ -209,7 +211,7 @@ func (e *explainer) explain(ctx context.Context, p *Compared) (Between, error) {
 	from, goal := p.bounds()
 	var found tally
 	for at := from; at < goal; {
-		answer, err := e.fetch(ctx, p.TopicPartition, lead, at)
+		answer, err := fresh.Fetch(ctx, e.client, lead.Leader, p.TopicPartition, at, fetchBytes, e.isolation)
 		if err != nil {
 			return "", err
 		}
@@ -274,35 +276,4 @@ func (t *tally) add(isolation kgo.IsolationLevel, tp offsetmap.TopicPartition, a
 	t.aborted += stored - visible
 	t.markers += markers
 	return next, nil
-}
-
-func (e *explainer) fetch(ctx context.Context, tp offsetmap.TopicPartition, lead leader, from int64) (*kmsg.FetchResponseTopicPartition, error) {
-	const most = 1 << 20
-	req := kmsg.NewPtrFetchRequest()
-	req.MaxWaitMillis, req.MinBytes, req.MaxBytes = 0, 0, most
-	req.SessionEpoch = -1 // no session
-	if e.isolation == kgo.ReadCommitted() {
-		req.IsolationLevel = 1
-	}
-	topic := kmsg.NewFetchRequestTopic()
-	topic.Topic, topic.TopicID = tp.Topic, lead.topic
-	part := kmsg.NewFetchRequestTopicPartition()
-	part.Partition, part.FetchOffset, part.PartitionMaxBytes = tp.Partition, from, most
-	topic.Partitions = append(topic.Partitions, part)
-	req.Topics = append(req.Topics, topic)
-	resp, err := req.RequestWith(ctx, e.client.Broker(int(lead.broker)))
-	if err != nil {
-		return nil, fmt.Errorf("broker %d: fetch: %w", lead.broker, err)
-	}
-	if err := kerr.ErrorForCode(resp.ErrorCode); err != nil {
-		return nil, err
-	}
-	for _, t := range resp.Topics {
-		for i := range t.Partitions {
-			if p := &t.Partitions[i]; p.Partition == tp.Partition {
-				return p, kerr.ErrorForCode(p.ErrorCode)
-			}
-		}
-	}
-	return nil, errors.New("the broker does not answer for the partition")
 }

@@ -173,14 +173,7 @@ func groupMissing(c *Case, r *Reporter) {
 		return
 	}
 	compared, _ := c.comparison()
-	var gone []flinkstate.Compared
-	for _, p := range compared {
-		// The job had read something, and would have committed it.
-		if n, _ := p.Next.Sub(offset0); p.Relation == flinkstate.Missing && n > 0 {
-			gone = append(gone, p)
-		}
-	}
-	if len(gone) > 0 {
+	if gone := compared.Lacking(); len(gone) > 0 {
 		r.Info(c.Facts.GroupID, "group %s lacks %d of the partitions that the savepoint has a position of: %s: never committed, or expired; C comes from the savepoint", c.Facts.GroupID, len(gone), some(partitionsOf(gone)))
 	}
 }

@@ -134,16 +134,7 @@ func TestServerWithoutRanges(t *testing.T) {
 		_, _ = w.Write([]byte(`{"name":"a","size":"10","generation":"1"}`))
 	}))
 	t.Cleanup(s.Close)
-	store, err := stores.Open(t.Context(), "gs://bucket/a", stores.WithEnv(noEnv), stores.WithGCSEndpoint(s.URL), stores.WithGCSAnonymous(), stores.WithTransport(newWire(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	f, err := store.Open(store.Dir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := openFile(t, "gs://bucket/a", stores.WithEnv(noEnv), stores.WithGCSEndpoint(s.URL), stores.WithGCSAnonymous(), stores.WithTransport(newWire(t)))
 	if n, err := f.(interface {
 		ReadAt(p []byte, off int64) (int, error)
 	}).ReadAt(make([]byte, 2), 5); err == nil || !strings.Contains(err.Error(), "does not know ranges") {

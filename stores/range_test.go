@@ -3,6 +3,7 @@ package stores_test
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -72,17 +73,8 @@ func TestAnswersOfAnotherRangeAreRefused(t *testing.T) {
 			if at == "" {
 				at = strings.Replace(s.URL, "http", "webhdfs", 1) + "/a"
 			}
-			store, err := stores.Open(t.Context(), at, stores.WithEnv(noEnv), stores.WithTransport(newWire(t)),
+			f := openFile(t, at, stores.WithEnv(noEnv), stores.WithTransport(newWire(t)),
 				stores.WithS3Endpoint(s.URL), stores.WithS3Region("r"), stores.WithS3Keys("a", "b"), stores.WithGCSEndpoint(s.URL), stores.WithGCSAnonymous())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer store.Close()
-			f, err := store.Open(store.Dir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
 			if n, err := f.(io.ReaderAt).ReadAt(make([]byte, 2), 5); n != 0 || err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("ReadAt: %d bytes, %v, want %q", n, err, tc.want)
 			}
@@ -101,16 +93,7 @@ func TestAnswersOfAnotherRangeAreRefused(t *testing.T) {
 func TestWebHDFSWithoutALength(t *testing.T) {
 	s := httptest.NewServer(deaf{status: 200, chunked: true})
 	t.Cleanup(s.Close)
-	store, err := stores.Open(t.Context(), strings.Replace(s.URL, "http", "webhdfs", 1)+"/a", stores.WithEnv(noEnv), stores.WithTransport(newWire(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	f, err := store.Open(store.Dir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := openFile(t, strings.Replace(s.URL, "http", "webhdfs", 1)+"/a", stores.WithEnv(noEnv), stores.WithTransport(newWire(t)))
 	if b, err := io.ReadAll(f); err != nil || string(b) != whole {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -195,17 +178,8 @@ func TestRedirectsOfWebHDFS(t *testing.T) {
 				}
 				return resp, nil
 			})
-			store, err := stores.Open(t.Context(), "hdfs://nn/a", stores.WithEnv(noEnv), stores.WithTransport(wire),
+			f := openFile(t, "hdfs://nn/a", stores.WithEnv(noEnv), stores.WithTransport(wire),
 				stores.WithWebHDFS("https://user:sesame@gate.example"), stores.WithWebHDFSToken("abc"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer store.Close()
-			f, err := store.Open(store.Dir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
 			b, err := io.ReadAll(f)
 			switch {
 			case tc.want == "" && (err != nil || string(b) != "x"):
@@ -215,4 +189,20 @@ func TestRedirectsOfWebHDFS(t *testing.T) {
 			}
 		})
 	}
+}
+
+// openFile opens a store at the location of a file, and the file.
+func openFile(t *testing.T, at string, opts ...stores.Option) fs.File {
+	t.Helper()
+	store, err := stores.Open(t.Context(), at, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	f, err := store.Open(store.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
 }

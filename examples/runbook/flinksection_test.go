@@ -48,12 +48,12 @@ func TestTheJobOfTheFlinkSection(t *testing.T) {
 // Another rollback of the same plan refuses for the same reason.
 func TestNobodyIsSentToARollbackThatRefusesToo(t *testing.T) {
 	t.Parallel()
-	a := &app{file: "migration.yaml", read: &migration{migrationFile: migrationFile{State: stateSection{Dir: "/work/state"}}}}
+	a := &app{file: "migration.yaml", read: &migration{migrationFile: migrationFile{State: stateSection{Dir: "/var/lib/runbook"}}}}
 	for _, act := range []string{"rollback", "commit-boundary"} {
 		got := a.hint("rollback", &flinkmm2.RefusedError{Act: act, Findings: []offsetmap.Finding{
 			{Check: "journal/other-plan", Severity: offsetmap.Block, Detail: "plan sha256:1 was started since"},
 		}})
-		if want := "runbook -f migration.yaml rollback, once /work/state/plan.json is the plan that the finding names; "; !strings.HasPrefix(got, want) {
+		if want := "runbook -f migration.yaml rollback, once /var/lib/runbook/plan.json is the plan that the finding names; "; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: hint %q, want %q", act, got, want)
 		}
 	}

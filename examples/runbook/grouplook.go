@@ -104,10 +104,8 @@ func moving(group string, m flinkstate.Movement) error {
 // no offset.
 func lacking(compared flinkstate.Comparison) []flinkstate.Warning {
 	var names []string
-	for _, p := range compared {
-		if at, known := p.Next.Value(); p.Relation == flinkstate.Missing && known && at > 0 {
-			names = append(names, p.TopicPartition.String())
-		}
+	for _, p := range compared.Lacking() {
+		names = append(names, p.TopicPartition.String())
 	}
 	if len(names) == 0 {
 		return nil

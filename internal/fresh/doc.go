@@ -6,7 +6,8 @@
 // (kgo.MetadataMinAge, 5 s by default), and its List*Offsets take the partition
 // set from there. A topic that was just created again is then shown with its
 // old id, and one that was just expanded with its old partitions, without a
-// word. This package is the one place that reads past the cache.
+// word. This package is the one place that reads past the cache. It also fetches
+// what a consumer would pass over without a word (Fetch).
 //
 // What it returns is as new as the brokers that answered: a controller's change
 // still takes its moment to reach every broker.

@@ -2,13 +2,13 @@ package proof
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/flinkmm2/flinkmm2/internal/fresh"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -30,12 +30,12 @@ const (
 // probe returns up to where, but not above goal, nothing is readable from an
 // offset on.
 func (r *reader) probe(ctx context.Context, tp offsetmap.TopicPartition, from, goal int64, compacted bool) (int64, error) {
-	leader, id, err := r.leader(ctx, tp)
+	leader, err := r.leader(ctx, tp)
 	if err != nil {
 		return from, err
 	}
 	for range probeSteps {
-		got, err := r.fetch(ctx, tp, leader, id, from)
+		got, err := fresh.Fetch(ctx, r.client, leader, tp, from, probeBytes, r.isolation)
 		if err != nil {
 			return from, err
 		}
@@ -70,59 +70,24 @@ func (r *reader) readableEnd(p *kmsg.FetchResponseTopicPartition) int64 {
 	return p.HighWatermark
 }
 
-func (r *reader) leader(ctx context.Context, tp offsetmap.TopicPartition) (int32, [16]byte, error) {
+func (r *reader) leader(ctx context.Context, tp offsetmap.TopicPartition) (fresh.Leader, error) {
 	req := kmsg.NewPtrMetadataRequest()
 	topic := kmsg.NewMetadataRequestTopic()
 	topic.Topic = new(tp.Topic)
 	req.Topics = append(req.Topics, topic)
 	resp, err := req.RequestWith(ctx, r.client)
 	if err != nil {
-		return 0, [16]byte{}, fmt.Errorf("read metadata: %w", err)
+		return fresh.Leader{}, fmt.Errorf("read metadata: %w", err)
 	}
 	for _, t := range resp.Topics {
 		if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
-			return 0, [16]byte{}, err
+			return fresh.Leader{}, err
 		}
 		for _, p := range t.Partitions {
 			if p.Partition == tp.Partition {
-				return p.Leader, t.TopicID, kerr.ErrorForCode(p.ErrorCode)
+				return fresh.Leader{Broker: p.Leader, Topic: t.TopicID}, kerr.ErrorForCode(p.ErrorCode)
 			}
 		}
 	}
-	return 0, [16]byte{}, kerr.UnknownTopicOrPartition
-}
-
-var errNotAnswered = errors.New("the broker did not answer for the partition")
-
-func (r *reader) fetch(ctx context.Context, tp offsetmap.TopicPartition, leader int32, id [16]byte, from int64) (*kmsg.FetchResponseTopicPartition, error) {
-	req := kmsg.NewPtrFetchRequest()
-	req.MaxWaitMillis = 0
-	req.MinBytes = 0
-	req.MaxBytes = probeBytes
-	req.SessionEpoch = -1 // no session
-	if r.isolation == kgo.ReadCommitted() {
-		req.IsolationLevel = 1
-	}
-	topic := kmsg.NewFetchRequestTopic()
-	topic.Topic, topic.TopicID = tp.Topic, id
-	part := kmsg.NewFetchRequestTopicPartition()
-	part.Partition, part.FetchOffset, part.PartitionMaxBytes = tp.Partition, from, probeBytes
-	topic.Partitions = append(topic.Partitions, part)
-	req.Topics = append(req.Topics, topic)
-
-	resp, err := req.RequestWith(ctx, r.client.Broker(int(leader)))
-	if err != nil {
-		return nil, fmt.Errorf("broker %d: fetch: %w", leader, err)
-	}
-	if err := kerr.ErrorForCode(resp.ErrorCode); err != nil {
-		return nil, err
-	}
-	for _, t := range resp.Topics {
-		for i := range t.Partitions {
-			if p := &t.Partitions[i]; p.Partition == tp.Partition {
-				return p, kerr.ErrorForCode(p.ErrorCode)
-			}
-		}
-	}
-	return nil, errNotAnswered
+	return fresh.Leader{}, kerr.UnknownTopicOrPartition
 }
