@@ -10,21 +10,28 @@ import (
 	"github.com/flinkmm2/flinkmm2/internal/shown"
 )
 
-// want is the state of one subtask and what takes its elements.
+// want is the state of one subtask and what reads it.
 type want struct {
 	op     *operator
 	handle *stateHandle
-	take   func(h *stateHandle, src bytesAt) error
-	// missed takes why the state could not be read where the rest can do without
-	// it, and is nil where it cannot.
-	missed func(h *stateHandle, err error)
+	reader stateReader
+	// optional says that the rest can do without the state.
+	optional bool
+}
+
+// read hands the elements of the state, whose stream is src, to a reader.
+func (w want) read(r stateReader, src bytesAt) error {
+	if err := r.read(w.handle, src); err != nil {
+		return r.fail(w.handle, err)
+	}
+	return nil
 }
 
 // wants adds the states that may hold positions.
 func (r *sourceReader) wants(all []want) []want {
 	for _, of := range [][]stateHandle{r.op.readers, r.op.legacy} {
 		for i := range of {
-			all = append(all, want{op: r.op, handle: &of[i], take: r.read})
+			all = append(all, want{op: r.op, handle: &of[i], reader: r})
 		}
 	}
 	return all
@@ -35,21 +42,12 @@ func (r *sinkReader) wants(all []want) []want {
 	for i := range r.op.sinks {
 		h := &r.op.sinks[i]
 		if size := h.stream.size; size > maxSinkState {
-			r.fail(h, tooLarge(size))
+			_ = r.fail(h, tooLarge(size))
 			continue
 		}
-		all = append(all, want{op: r.op, handle: h, take: r.read, missed: r.fail})
+		all = append(all, want{op: r.op, handle: h, reader: r, optional: true})
 	}
 	return all
-}
-
-// fail returns the error, or nil when it was taken note of.
-func (w want) fail(err error) error {
-	if err != nil && w.missed != nil {
-		w.missed(w.handle, err)
-		return nil
-	}
-	return err
 }
 
 // wantedFile is a file with everything that is wanted of it.
@@ -61,7 +59,7 @@ type wantedFile struct {
 
 // optional reports whether nothing in the file must be read.
 func (f *wantedFile) optional() bool {
-	return !slices.ContainsFunc(f.wants, func(w want) bool { return w.missed == nil })
+	return !slices.ContainsFunc(f.wants, func(w want) bool { return !w.optional })
 }
 
 // most is the most bytes that are read of the file, of at most limit.
@@ -74,7 +72,7 @@ func (f *wantedFile) most(limit int64) int64 {
 
 func (f *wantedFile) miss(err error) {
 	for _, w := range f.wants {
-		w.missed(w.handle, err)
+		_ = w.reader.fail(w.handle, err)
 	}
 }
 
@@ -92,7 +90,7 @@ func (s *store) fill(metadata string, wants []want) error {
 			continue // nothing of it is needed, whatever it is
 		}
 		inFile, err := w.readInline(metadata)
-		if err = w.fail(err); err != nil {
+		if err != nil {
 			return err
 		}
 		if !inFile {
@@ -100,8 +98,8 @@ func (s *store) fill(metadata string, wants []want) error {
 		}
 		f, err := s.locate(&h.stream)
 		switch {
-		case err != nil && w.missed != nil:
-			w.missed(h, fmt.Errorf("state file %s: %w", shown.Name(h.stream.path), err))
+		case err != nil && w.optional:
+			_ = w.reader.fail(h, fmt.Errorf("state file %s: %w", shown.Name(h.stream.path), err))
 		case errors.Is(err, errUnmapped):
 			missing[h.stream.path] = s.missing(&h.stream, f, w.op.ID)
 		case err != nil:
@@ -128,18 +126,17 @@ func (s *store) fill(metadata string, wants []want) error {
 		}
 	}
 	var first error
-	s.readAll(files, func(f *wantedFile, read readFile) {
-		if read.err == nil {
-			s.files = append(s.files, read.file)
+	for i, o := range s.readAll(files) {
+		if o.file != nil {
+			s.files = append(s.files, o.file)
 		}
-		w, err := f.take(read)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			missing[f.name] = s.missing(&w.handle.stream, f.file, w.op.ID)
-		case err != nil && first == nil:
-			first = err
+		case errors.Is(o.err, fs.ErrNotExist):
+			missing[files[i].name] = s.missing(&o.want.handle.stream, files[i].file, o.want.op.ID)
+		case o.err != nil && first == nil:
+			first = o.err
 		}
-	})
+	}
 	if len(missing) > 0 {
 		e := &MissingFilesError{Metadata: metadata}
 		for _, name := range slices.Sorted(maps.Keys(missing)) {
@@ -156,42 +153,20 @@ func (w want) readInline(metadata string) (inFile bool, err error) {
 	h := w.handle
 	switch h.stream.kind {
 	case streamBytes:
-		return false, w.take(h, bytesAt{metadata, h.stream.at, h.stream.inline})
+		return false, w.read(w.reader, bytesAt{metadata, h.stream.at, h.stream.inline})
 	case streamFile, streamRelative, streamSegment:
 		return true, nil
 	case streamNull, streamEmptySegment:
-		return false, &CorruptError{
+		return false, w.reader.fail(h, &CorruptError{
 			File: metadata, Offset: h.at, Structure: structure(w.op.ID, h.subtask, "", h.name),
 			Reason: fmt.Sprintf("%d elements, but the stream that should hold them is empty", h.count()),
-		}
+		})
 	default:
-		return false, &UnsupportedError{
+		return false, w.reader.fail(h, &UnsupportedError{
 			File: metadata, Offset: h.at, Structure: structure(w.op.ID, h.subtask, "", h.name),
 			What: fmt.Sprintf("stream handle type %d for operator state", h.stream.kind),
-		}
+		})
 	}
-}
-
-// take hands on what is wanted of a file. With an error it returns the first state
-// that cannot be done without.
-func (f *wantedFile) take(read readFile) (want, error) {
-	for _, w := range f.wants {
-		err := read.err
-		if err != nil {
-			err = fmt.Errorf("state file %s of operator %s: %w", f.file.path, w.op.ID, err)
-		} else if part, wrong := w.handle.stream.part(read.bytes); wrong != nil {
-			err = &CorruptError{
-				File: f.file.path, Offset: int64(len(read.bytes)),
-				Structure: structure(w.op.ID, w.handle.subtask, "", w.handle.name), Reason: wrong.Error(),
-			}
-		} else {
-			err = w.take(w.handle, bytesAt{f.file.path, w.handle.stream.start, part})
-		}
-		if err := w.fail(err); err != nil {
-			return w, err
-		}
-	}
-	return want{}, nil
 }
 
 // part returns the bytes of the stream out of its whole file.

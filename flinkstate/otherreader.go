@@ -1,6 +1,7 @@
 package flinkstate
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -10,30 +11,39 @@ import (
 // is a serialized object of Java, and how far it was read
 // (org.apache.beam.runners.flink UnboundedSourceWrapper.stateForCheckpoint). They
 // are named, and not read: what follows the class is Beam's and the job's own.
-type beamReader struct{ op *operator }
+type beamReader struct {
+	op    *operator
+	class string
+}
 
 // wants adds the states that may be a reader's. What cannot be read says nothing.
-func (r beamReader) wants(all []want) []want {
+func (r *beamReader) wants(all []want) []want {
 	for i := range r.op.defaults {
 		h := &r.op.defaults[i]
 		if h.stream.size <= maxSinkState {
-			all = append(all, want{op: r.op, handle: h, take: r.read, missed: func(*stateHandle, error) {}})
+			all = append(all, want{op: r.op, handle: h, reader: r, optional: true})
 		}
 	}
 	return all
 }
 
-func (r beamReader) read(h *stateHandle, src bytesAt) error {
+func (r *beamReader) read(h *stateHandle, src bytesAt) error {
 	return h.elements(r.op.ID, src, func(b []byte, _ int64, _ int) {
 		if class := javaClassOf(b); strings.HasPrefix(class, "org.apache.beam.") {
-			r.op.beam = class
+			r.class = class
 		}
 	})
 }
 
+func (r *beamReader) fail(*stateHandle, error) error { return nil }
+
+func (r *beamReader) fork(int) stateReader { return &beamReader{op: r.op} }
+
+func (r *beamReader) join(fork stateReader) { r.class = cmp.Or(fork.(*beamReader).class, r.class) }
+
 // done says in the inventory what the state holds.
-func (r beamReader) done() {
-	if r.op.beam == "" {
+func (r *beamReader) done() {
+	if r.op.beam = r.class; r.op.beam == "" {
 		return
 	}
 	for i := range r.op.States {

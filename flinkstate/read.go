@@ -53,7 +53,8 @@ func WithMaxFileSize(bytes int64) Option {
 // WithReaders bounds how many state files are open at once, and in memory. What is
 // read does not depend on it. With 1 an fs.FS is never used by two goroutines.
 //
-// By default, that is 4.
+// By default, that is 4, and for [ReadDir] no more than there are processors to run on
+// (GOMAXPROCS). A local folder that lies behind a network may want more.
 func WithReaders(n int) Option {
 	return func(o *options) { o.readers = n }
 }
@@ -96,7 +97,7 @@ func Read(fsys fs.FS, dir string, opts ...Option) (snap *Snapshot, err error) {
 		}
 		return place{fsys, d, d}, nil
 	}
-	o, maps, err := newOptions(opts, in)
+	o, maps, err := newOptions(opts, defaultReaders, in)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +151,7 @@ func ReadDir(dir string, opts ...Option) (snap *Snapshot, err error) {
 		dirs = append(dirs, r)
 		return place{r.FS(), ".", d}, nil
 	}
-	o, maps, err := newOptions(opts, in)
+	o, maps, err := newOptions(opts, localReaders(), in)
 	if err != nil {
 		return nil, err
 	}
@@ -187,8 +188,8 @@ func fullPath(p string) string {
 	return p
 }
 
-func newOptions(opts []Option, open func(string) (place, error)) (options, []mapping, error) {
-	o := options{maxBytes: defaultMaxFileSize, readers: defaultReaders}
+func newOptions(opts []Option, readers int, open func(string) (place, error)) (options, []mapping, error) {
+	o := options{maxBytes: defaultMaxFileSize, readers: readers}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -238,6 +239,7 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 	}
 	readers := make([]*sourceReader, len(m.operators))
 	var sinks []*sinkReader
+	var beams []*beamReader
 	var wants []want
 	for i := range m.operators {
 		op := &m.operators[i]
@@ -249,7 +251,11 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 			sinks = append(sinks, s)
 			wants = s.wants(wants)
 		}
-		wants = beamReader{op}.wants(wants)
+		if len(op.defaults) > 0 {
+			beam := &beamReader{op: op}
+			beams = append(beams, beam)
+			wants = beam.wants(wants)
+		}
 	}
 	if err := s.fill(file, wants); err != nil {
 		return nil, err
@@ -269,6 +275,9 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 			snap.Sinks = append(snap.Sinks, *sink)
 		}
 	}
+	for _, r := range beams {
+		r.done()
+	}
 	for _, r := range readers {
 		src, ws, err := r.source(m)
 		if err != nil {
@@ -278,7 +287,6 @@ func (s *store) snapshot(file string, b []byte) (*Snapshot, error) {
 			snap.Sources = append(snap.Sources, *src)
 		}
 		snap.Warnings = append(snap.Warnings, ws...)
-		beamReader{r.op}.done()
 		r.op.beyondCopying(src)
 		snap.add(r.op)
 	}

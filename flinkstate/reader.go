@@ -1,6 +1,7 @@
 package flinkstate
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 )
@@ -54,6 +55,20 @@ func (r *sourceReader) read(h *stateHandle, src bytesAt) error {
 	return h.elements(r.op.ID, src, each)
 }
 
+// fail returns the error: without the state of one subtask positions are unknown.
+func (r *sourceReader) fail(_ *stateHandle, err error) error { return err }
+
+func (r *sourceReader) fork(elements int) stateReader {
+	return &sourceReader{op: r.op, topics: newTopicTable(), splits: newSplitList(elements)}
+}
+
+func (r *sourceReader) join(fork stateReader) {
+	f := fork.(*sourceReader)
+	r.splits.join(&f.splits, r.topics.join(f.topics))
+	r.dynamic, r.other, r.hybrid = r.dynamic+f.dynamic, r.other+f.other, r.hybrid || f.hybrid
+	r.first, r.newer = cmp.Or(r.first, f.first), cmp.Or(r.newer, f.newer)
+}
+
 // element takes one element: a version, a length and a split
 // (SimpleVersionedSerialization.writeVersionAndSerialize).
 func (r *sourceReader) element(b []byte, file string, at int64, subtask, i int) {
@@ -62,6 +77,9 @@ func (r *sourceReader) element(b []byte, file string, at int64, subtask, i int) 
 		return
 	}
 	version := int32(binary.BigEndian.Uint32(b))
+	if version == 0 && r.topics.cluster == "" && r.splits.usual() && r.usual(b[8:], int32(subtask)) {
+		return
+	}
 	s := split{subtask: int32(subtask), state: splitHeld}
 	switch {
 	case version == 0 && r.topics.cluster == "" && s.parse(b[8:], r.topics):
@@ -75,6 +93,25 @@ func (r *sourceReader) element(b []byte, file string, at int64, subtask, i int) 
 		return
 	}
 	r.foreign(&foreign{readerState, file, at, subtask, i, version}, b[8:])
+}
+
+// usual takes a split of version 0 without a stopping offset, which nearly all are. It
+// reports false for all others, and for what is none.
+func (r *sourceReader) usual(b []byte, subtask int32) bool {
+	if len(b) < splitFixed {
+		return false
+	}
+	n := len(b) - splitFixed
+	fixed := b[2+n:]
+	partition, stop := int32(binary.BigEndian.Uint32(fixed)), int64(binary.BigEndian.Uint64(fixed[12:]))
+	if int(binary.BigEndian.Uint16(b)) != n || partition < 0 || stop != noStop {
+		return false
+	}
+	topic, ok := r.topics.id(b[2 : 2+n])
+	if ok {
+		r.splits.addUsual(splitFields{int64(binary.BigEndian.Uint64(fixed[4:])), topic, partition}, subtask)
+	}
+	return ok
 }
 
 func (r *sourceReader) foreign(f *foreign, b []byte) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -83,10 +84,29 @@ func newSinkReader(op *operator) *sinkReader {
 }
 
 // fail notes why a state was not understood, the first reason for each.
-func (r *sinkReader) fail(h *stateHandle, err error) {
+func (r *sinkReader) fail(h *stateHandle, err error) error {
 	if _, known := r.bad[h.name]; !known {
 		r.bad[h.name] = err.Error()
 	}
+	return nil
+}
+
+func (r *sinkReader) fork(int) stateReader { return newSinkReader(r.op) }
+
+func (r *sinkReader) join(fork stateReader) {
+	f := fork.(*sinkReader)
+	for state, why := range f.bad {
+		if _, known := r.bad[state]; !known {
+			r.bad[state] = why
+		}
+	}
+	maps.Copy(r.good, f.good)
+	if f.sink.Kind != KafkaSink {
+		r.sink.Kind = f.sink.Kind
+	}
+	r.sink.TransactionalIDPrefixes = append(r.sink.TransactionalIDPrefixes, f.sink.TransactionalIDPrefixes...)
+	r.sink.TransactionalIDs = append(r.sink.TransactionalIDs, f.sink.TransactionalIDs...)
+	r.sink.Transactions = append(r.sink.Transactions, f.sink.Transactions...)
 }
 
 // read takes the elements of one state of one subtask.

@@ -26,6 +26,8 @@ type splitIndex struct {
 	// nil where there are none.
 	gaps []bool
 
+	making  sync.WaitGroup
+	empty   []offsetmap.Position
 	filling sync.WaitGroup
 	filled  []offsetmap.Position
 }
@@ -40,6 +42,10 @@ func (r *sourceReader) index() (*splitIndex, error) {
 		clusters: r.topics.clusters,
 		order:    make([]uint32, r.splits.len()),
 		ends:     make([]uint32, len(r.topics.names)+1),
+	}
+	// To get new memory takes as long as to order the splits.
+	if n := len(ix.order); n >= 2*fewPositions {
+		ix.making.Go(func() { ix.empty = make([]offsetmap.Position, n) })
 	}
 	for i := range r.splits.fixed {
 		ix.ends[r.splits.fixed[i].topic+1]++
@@ -62,6 +68,7 @@ func (r *sourceReader) index() (*splitIndex, error) {
 	}
 	if ix.gaps != nil {
 		if a, b, twice := ix.sort(); twice {
+			ix.making.Wait()
 			return nil, r.duplicate(a, b)
 		}
 	}
@@ -156,7 +163,11 @@ func (ix *splitIndex) fillAll() []offsetmap.Position {
 		topics[i] = uint32(i)
 	}
 	slices.SortFunc(topics, func(a, b uint32) int { return strings.Compare(ix.names[a], ix.names[b]) })
-	ps := make([]offsetmap.Position, len(ix.order))
+	ix.making.Wait()
+	ps := ix.empty
+	if ps == nil {
+		ps = make([]offsetmap.Position, len(ix.order))
+	}
 	half, n := 0, 0
 	for ; half < len(topics) && n < max(len(ps)/2, fewPositions); half++ {
 		n += len(ix.of(topics[half]))
@@ -187,11 +198,30 @@ func (ix *splitIndex) fill(ps []offsetmap.Position, topics []uint32) {
 		if ix.clusters != nil {
 			cluster, _ = decodeUTF([]byte(ix.clusters[t]))
 		}
-		for _, place := range ix.of(t) {
-			s := ix.splits.at(int(place) - 1)
-			s.position(&ps[i], topic)
-			ps[i].Cluster = cluster
-			i++
+		usual := cluster == "" && ix.splits.usual()
+		for places := ix.of(t); len(places) > 0; {
+			// Splits of one topic lie far apart: fetched some at a time, the waits for
+			// memory overlap.
+			var few [64]splitFields
+			n := min(len(few), len(places))
+			for j, place := range places[:n] {
+				few[j] = ix.splits.fixed[place-1]
+			}
+			for j, place := range places[:n] {
+				p := &ps[i]
+				i++
+				if f := &few[j]; usual && f.start >= 0 {
+					p.Topic, p.Partition = topic, f.partition
+					p.Next, _ = offsetmap.Next(f.start)
+					continue
+				}
+				s := ix.splits.whole(&few[j], int(place)-1)
+				s.position(p, topic)
+				if cluster != "" {
+					p.Cluster = cluster
+				}
+			}
+			places = places[n:]
 		}
 	}
 }

@@ -29,12 +29,18 @@ func newSplitList(size int) splitList { return splitList{fixed: make([]splitFiel
 
 func (l *splitList) len() int { return len(l.fixed) }
 
+// addUsual adds a split that a reader holds and that has no stopping offset, where
+// all are such.
+func (l *splitList) addUsual(f splitFields, subtask int32) {
+	if len(l.runs) == 0 || l.runs[len(l.runs)-1].subtask != subtask {
+		l.runs = append(l.runs, splitRun{len(l.fixed), subtask})
+	}
+	l.fixed = append(l.fixed, f)
+}
+
 func (l *splitList) add(s *split) {
 	n := len(l.fixed)
-	l.fixed = append(l.fixed, splitFields{s.start, s.topic, s.partition})
-	if len(l.runs) == 0 || l.runs[len(l.runs)-1].subtask != s.subtask {
-		l.runs = append(l.runs, splitRun{n, s.subtask})
-	}
+	l.addUsual(splitFields{s.start, s.topic, s.partition}, s.subtask)
 	if l.stops != nil || s.stop != noStop {
 		for len(l.stops) < n {
 			l.stops = append(l.stops, noStop)
@@ -49,9 +55,33 @@ func (l *splitList) add(s *split) {
 	}
 }
 
+// join adds the splits of another list, whose topics have the numbers ids here.
+func (l *splitList) join(other *splitList, ids []uint32) {
+	if !l.usual() || !other.usual() {
+		for s := range other.all() {
+			s.topic = ids[s.topic]
+			l.add(&s)
+		}
+		return
+	}
+	n := len(l.fixed)
+	for _, run := range other.runs {
+		l.runs = append(l.runs, splitRun{n + run.from, run.subtask})
+	}
+	l.fixed = append(l.fixed, other.fixed...)
+	for i := n; i < len(l.fixed); i++ {
+		l.fixed[i].topic = ids[l.fixed[i].topic]
+	}
+}
+
+// usual reports whether all splits are the usual ones.
+func (l *splitList) usual() bool { return l.stops == nil && l.states == nil }
+
 // at returns the split of a number, without its subtask.
-func (l *splitList) at(i int) split {
-	f := &l.fixed[i]
+func (l *splitList) at(i int) split { return l.whole(&l.fixed[i], i) }
+
+// whole is the split of a number whose fields are f.
+func (l *splitList) whole(f *splitFields, i int) split {
 	s := split{start: f.start, stop: noStop, topic: f.topic, partition: f.partition, state: splitHeld}
 	if l.stops != nil {
 		s.stop = l.stops[i]

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package localfs
+
+const nonblock = 0
