@@ -26,8 +26,6 @@ type splitIndex struct {
 	// nil where there are none.
 	gaps []bool
 
-	making  sync.WaitGroup
-	empty   []offsetmap.Position
 	filling sync.WaitGroup
 	filled  []offsetmap.Position
 }
@@ -42,10 +40,6 @@ func (r *sourceReader) index() (*splitIndex, error) {
 		clusters: r.topics.clusters,
 		order:    make([]uint32, r.splits.len()),
 		ends:     make([]uint32, len(r.topics.names)+1),
-	}
-	// To get new memory takes as long as to order the splits.
-	if n := len(ix.order); n >= 2*fewPositions {
-		ix.making.Go(func() { ix.empty = make([]offsetmap.Position, n) })
 	}
 	for i := range r.splits.fixed {
 		ix.ends[r.splits.fixed[i].topic+1]++
@@ -68,7 +62,6 @@ func (r *sourceReader) index() (*splitIndex, error) {
 	}
 	if ix.gaps != nil {
 		if a, b, twice := ix.sort(); twice {
-			ix.making.Wait()
 			return nil, r.duplicate(a, b)
 		}
 	}
@@ -163,11 +156,7 @@ func (ix *splitIndex) fillAll() []offsetmap.Position {
 		topics[i] = uint32(i)
 	}
 	slices.SortFunc(topics, func(a, b uint32) int { return strings.Compare(ix.names[a], ix.names[b]) })
-	ix.making.Wait()
-	ps := ix.empty
-	if ps == nil {
-		ps = make([]offsetmap.Position, len(ix.order))
-	}
+	ps := make([]offsetmap.Position, len(ix.order))
 	half, n := 0, 0
 	for ; half < len(topics) && n < max(len(ps)/2, fewPositions); half++ {
 		n += len(ix.of(topics[half]))

@@ -36,7 +36,7 @@ type topicSlot struct {
 }
 
 func newTopicTable() *topicTable {
-	return &topicTable{seed: [2]uint64{rand.Uint64(), rand.Uint64()}}
+	return &topicTable{seed: [2]uint64{rand.Uint64(), rand.Uint64()}} //nolint:gosec // seeded by the runtime as its own maps are
 }
 
 // topicKey is a name of up to keyWhole bytes, and most of a longer one, where it is
