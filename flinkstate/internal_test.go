@@ -165,6 +165,13 @@ func TestIndexIsASort(t *testing.T) {
 	})
 }
 
+// topicNames are of every length that a key tells apart, and differ in one byte of
+// each part of it.
+var topicNames = []string{
+	"a", "b", "ab", "orders7", "orders8", "orders-7", "orders-8", "7orders-orders-a", "8orders-orders-a", "orders-7-orders-a",
+	"orders-orders-77-orders-a", "orders-orders-78-orders-a", "orders-orders-orders-7-orders-a", "orders-orders-orders-8-orders-a", "no/topic",
+}
+
 // A topic is found where it is expected, elsewhere, and in each of two clusters.
 func TestTopicTableNumbersEachTopicOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -172,7 +179,7 @@ func TestTopicTableNumbersEachTopicOnce(t *testing.T) {
 		seen := map[[2]string]uint32{}
 		for range rapid.IntRange(1, 200).Draw(t, "asked") {
 			cluster := rapid.SampledFrom([]string{"", "", "", "east", "west"}).Draw(t, "cluster")
-			name := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "no/topic"}).Draw(t, "topic")
+			name := rapid.SampledFrom(topicNames).Draw(t, "topic")
 			table.in([]byte(cluster))
 			id, ok := table.id([]byte(name))
 			if legal := name != "no/topic"; ok != legal {
@@ -188,6 +195,48 @@ func TestTopicTableNumbersEachTopicOnce(t *testing.T) {
 		}
 		if len(table.names) != len(seen) {
 			t.Fatalf("%d numbers for %d topics", len(table.names), len(seen))
+		}
+	})
+}
+
+// A list that is joined from two is the one to which all splits were added in turn.
+func TestJoinedSplitListIsTheWholeOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		whole, wholeTopics := newSplitList(0), newTopicTable()
+		parts, tables := [2]splitList{newSplitList(0), newSplitList(0)}, [2]*topicTable{newTopicTable(), newTopicTable()}
+		for i := range parts {
+			for range rapid.IntRange(0, 20).Draw(t, "splits") {
+				name := []byte(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "topic"))
+				cluster := []byte(rapid.SampledFrom([]string{"", "", "east"}).Draw(t, "cluster"))
+				s := split{
+					start: rapid.Int64Range(-3, 3).Draw(t, "start"), stop: rapid.SampledFrom([]int64{noStop, noStop, noStop, 7}).Draw(t, "stop"),
+					partition: rapid.Int32Range(0, 3).Draw(t, "partition"), subtask: rapid.Int32Range(-1, 2).Draw(t, "subtask"),
+					state: rapid.SampledFrom([]splitState{splitHeld, splitHeld, splitAssigned, splitUnassigned}).Draw(t, "state"),
+				}
+				wholeTopics.in(cluster)
+				s.topic, _ = wholeTopics.id(name)
+				whole.add(&s)
+				tables[i].in(cluster)
+				s.topic, _ = tables[i].id(name)
+				parts[i].add(&s)
+			}
+		}
+		joined, topics := parts[0], tables[0]
+		joined.join(&parts[1], topics.join(tables[1]))
+		type named struct {
+			topic, cluster string
+			split
+		}
+		list := func(l *splitList, t *topicTable) (all []named) {
+			for s := range l.all() {
+				n := named{t.names[s.topic], t.clusterOf(s.topic), s}
+				n.split.topic = 0
+				all = append(all, n)
+			}
+			return all
+		}
+		if got, want := list(&joined, topics), list(&whole, wholeTopics); !slices.Equal(got, want) {
+			t.Fatalf("got  %v\nwant %v", got, want)
 		}
 	})
 }

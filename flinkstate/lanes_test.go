@@ -63,6 +63,22 @@ func TestReadersChangeNothingButTheTime(t *testing.T) {
 	}
 }
 
+// Whatever source or sink a state is of, each lane may see some of it only.
+func TestReadersChangeNothingOfAnyState(t *testing.T) {
+	for _, e := range fixtures(t) {
+		alone, wrong := e.Open(flinkstate.WithSinkFiles(), flinkstate.WithReaders(1))
+		for _, n := range []int{2, 3, 100} {
+			snap, err := e.Open(flinkstate.WithSinkFiles(), flinkstate.WithReaders(n))
+			if (err == nil) != (wrong == nil) || err != nil && err.Error() != wrong.Error() {
+				t.Errorf("%s: %d readers: got %v, want %v", e.Name, n, err, wrong)
+			}
+			if d := gocmp.Diff(alone, snap, offsets); d != "" {
+				t.Errorf("%s (-1 reader +%d):\n%s", e.Name, n, d)
+			}
+		}
+	}
+}
+
 func TestOneReaderOpensOneFileAtATime(t *testing.T) {
 	fsys, _ := bigJob(t, 500, 20, true, 0)
 	c := crowdFS{fsys, new(atomic.Int32), new(atomic.Int32)}
