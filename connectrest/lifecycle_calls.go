@@ -46,15 +46,11 @@ func (c *Client) Resume(ctx context.Context, name string) error {
 	}, c.stateSeen(name, started))
 }
 
-// started reports whether s shows that a connector that was not to run was
-// started.
+// started reports whether s shows that a connector is to run. Its tasks show
+// nothing: a PAUSED one keeps them, and right after a stop they are still there.
+// Nor does RESTARTING, which a restart leaves in STOPPED too.
 func started(s Status) bool {
-	switch s.Connector.State {
-	case StateRunning, StateFailed, StateRestarting:
-		return true
-	default:
-		return len(s.Tasks) > 0
-	}
+	return s.Connector.State == StateRunning || s.Connector.State == StateFailed
 }
 
 // stateSeen is the read-back of a change of state, which is asynchronous.

@@ -222,6 +222,7 @@ func logTo(w io.Writer) connectrest.Option {
 const (
 	stopped       = `{"name":"mm2","connector":{"state":"STOPPED","worker_id":"w:8083"},"tasks":[],"type":"source"}`
 	stoppedOne    = `{"name":"mm2","connector":{"state":"STOPPED","worker_id":"w:8083"},"tasks":[{"id":0,"state":"RUNNING","worker_id":"w:8083"}],"type":"source"}`
+	pausedOne     = `{"name":"mm2","connector":{"state":"PAUSED","worker_id":"w:8083"},"tasks":[{"id":0,"state":"PAUSED","worker_id":"w:8083"}],"type":"source"}`
 	running       = `{"name":"mm2","connector":{"state":"RUNNING","worker_id":"w:8083"},"tasks":[{"id":0,"state":"RUNNING","worker_id":"w:8083"}],"type":"source"}`
 	runningNoTask = `{"name":"mm2","connector":{"state":"RUNNING","worker_id":"w:8083"},"tasks":[],"type":"source"}`
 	created       = `{"name":"mm2","config":{"connector.class":"MirrorSourceConnector","topics":"orders","name":"mm2"},"tasks":[],"type":"source"}`

@@ -71,6 +71,10 @@ func TestLostAnswersAreReadBackBeforeAnythingIsSentAgain(t *testing.T) {
 
 		{"resume: done", resume, putResume, []reply{broken}, getStatus, []reply{status(200, stopped), status(200, runningNoTask)}, 1, nil},
 		{"resume: not shown, never again", resume, putResume, []reply{broken}, getStatus, []reply{status(200, stopped)}, 1, []error{unknown, noAnswer}},
+		{"resume: a PAUSED one has its tasks before it too", resume, putResume, []reply{broken}, getStatus, []reply{status(200, pausedOne)}, 1, []error{unknown, noAnswer}},
+		{"resume: tasks that still end are no start", resume, putResume, []reply{broken}, getStatus, []reply{status(200, stoppedOne)}, 1, []error{unknown, noAnswer}},
+		{"resume: a restart is no start", resume, putResume, []reply{broken}, getStatus, []reply{status(200, strings.Replace(stopped, "STOPPED", "RESTARTING", 1))}, 1, []error{unknown, noAnswer}},
+		{"resume: done, and failed at once", resume, putResume, []reply{broken}, getStatus, []reply{status(200, strings.Replace(stopped, "STOPPED", "FAILED", 1))}, 1, nil},
 		{"resume: not readable, never again", resume, putResume, []reply{status(502, "")}, getStatus, []reply{status(401, "")}, 1, []error{unknown, connectrest.ErrNotReady, connectrest.ErrUnauthorized}},
 		{"resume: rebalance, never again", resume, putResume, []reply{refuse(409, rebalance)}, getStatus, nil, 1, []error{connectrest.ErrRebalance}},
 		{"resume: stale, never again", resume, putResume, []reply{refuse(409, stale)}, getStatus, nil, 1, []error{connectrest.ErrStaleConfig}},
