@@ -16,9 +16,9 @@
 // jittered pauses, until the context ends or the [RetryPolicy] is used up.
 //
 // Writes are sent again only after an answer that says that nothing was done.
-// When the answer is lost, or says only that the worker did not finish, the
-// outcome is unknown and the call reads back what the worker holds before it
-// says or sends anything:
+// When the answer is lost, is not a worker's, or says only that the worker did
+// not finish, the outcome is unknown and the call reads back what the worker
+// holds before it says or sends anything:
 //
 //   - what was asked for is there: the call succeeds;
 //   - it is not there: what may be repeated is sent once more and read back

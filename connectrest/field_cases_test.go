@@ -249,7 +249,7 @@ func TestPC07OldWorkerAndStoppedBeforeTasksAreGone(t *testing.T) {
 		}
 	})
 	t.Run("the bound passes with a task left", func(t *testing.T) {
-		s := late(status(200, "")).on("GET /connectors/mm2/status", status(200, stoppedOne))
+		s := late(status(200, `{"message":"ok"}`)).on("GET /connectors/mm2/status", status(200, stoppedOne))
 		err := s.client().AlterOffsetsOnceStopped(t.Context(), "mm2", offsets, time.Minute)
 		checkMeanings(t, err, connectrest.ErrNotStopped)
 		if !strings.Contains(err.Error(), "task 0 RUNNING on w:8083") || s.sent("PATCH /connectors/mm2/offsets") != 0 {

@@ -56,6 +56,13 @@ func (c *Client) AlterOffsets(ctx context.Context, name string, offsets []Offset
 	return c.alter(ctx, name, offsets)
 }
 
+// changedOffsets is the answer to a change that was done (Kafka's Message).
+type changedOffsets struct {
+	Message string `json:"message"`
+}
+
+func (c *changedOffsets) check() error { return missing(c.Message == "", "message") }
+
 // writable refuses offsets that cannot be written.
 func writable(name string, offsets []Offset) error {
 	err := errors.New("there is nothing to alter")
@@ -73,9 +80,11 @@ func writable(name string, offsets []Offset) error {
 
 // alter sends offsets that were found writable.
 func (c *Client) alter(ctx context.Context, name string, offsets []Offset) error {
+	var done changedOffsets
 	return c.settle(ctx, 2, request{
 		method: http.MethodPatch, path: []string{"connectors", name, "offsets"}, mode: write,
 		connector: name, body: sendOffsets(offsets), needs: featureAlter,
+		out: &done, valid: done.check,
 	}, func(ctx context.Context) error {
 		want, err := newOffsetTable(offsets)
 		if err != nil {
@@ -124,9 +133,10 @@ func (c *Client) ResetOffsets(ctx context.Context, name string) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
+	var done changedOffsets
 	return c.settle(ctx, 2, request{
 		method: http.MethodDelete, path: []string{"connectors", name, "offsets"}, mode: write,
-		connector: name, needs: featureAlter,
+		connector: name, needs: featureAlter, out: &done, valid: done.check,
 	}, func(ctx context.Context) error {
 		offsets, err := c.AwaitStableOffsets(ctx, name, maxPoll, c.retry.ReadBack)
 		if err == nil && slices.ContainsFunc(offsets, func(o Offset) bool { return !o.IsNull() }) {

@@ -205,7 +205,7 @@ func TestHeadersOfARequest(t *testing.T) {
 	var got http.Header
 	s := newScript(t).on("PATCH /connectors/mm2/offsets", func(w http.ResponseWriter, r *http.Request) {
 		got = r.Header
-		status(200, `{}`)(w, r)
+		status(200, `{"message":"ok"}`)(w, r)
 	})
 	client := s.client(connectrest.WithUserAgent("runbook/1"), connectrest.WithBasicAuth("u", "p"))
 	if err := client.AlterOffsets(t.Context(), "mm2", []connectrest.Offset{{Partition: raw(`{}`), Offset: raw(`null`)}}); err != nil {

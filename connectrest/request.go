@@ -162,8 +162,11 @@ func (k *call) decode(resp *http.Response) error {
 	}
 	defer resp.Body.Close()
 	if k.out == nil {
-		_, err := io.Copy(io.Discard, io.LimitReader(resp.Body, k.client.maxAnswer+1))
-		return err
+		return k.decodeNothing(resp)
+	}
+	if _, streamed := k.out.(restapi.Streamed); !streamed {
+		// json keeps what an earlier attempt, or the read-back between two, left there.
+		reflect.ValueOf(k.out).Elem().SetZero()
 	}
 	if err := restapi.Decode(resp, k.client.maxAnswer, k.out, k.valid); err != nil {
 		return err
@@ -175,6 +178,19 @@ func (k *call) decode(resp *http.Response) error {
 		k.answered(resp.StatusCode)
 	}
 	return nil
+}
+
+// decodeNothing reads an answer in which a worker has nothing to say. What is no
+// JSON is not a worker's: a gateway's page to sign in at comes with a 200 too, and
+// then no write was done.
+func (k *call) decodeNothing(resp *http.Response) error {
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody+1))
+	if err != nil || len(bytes.TrimSpace(b)) == 0 {
+		return err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(b))
+	var ignored any
+	return restapi.Decode(resp, maxErrorBody, &ignored, nil)
 }
 
 var htmlTitle = regexp.MustCompile(`(?is)<title>(.*?)</title>`)

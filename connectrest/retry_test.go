@@ -218,6 +218,30 @@ func TestSlowBodyPastTheAttemptTimeout(t *testing.T) {
 	}
 }
 
+// json decodes into what is there: a map keeps its keys, a list its elements.
+func TestAnswerLeavesNothingInTheNextOne(t *testing.T) {
+	whole := func(body string) reply { return cut(200, body) } // all of the JSON, and no end of the answer
+	s := newScript(t).on("GET /admin/loggers", whole(`{"root":{"level":"INFO","last_modified":7},"gone":{"level":"WARN"}}`), status(200, `{"root":{"level":"INFO"}}`)).
+		on("GET /connectors/mm2/status", whole(strings.Replace(running, `"state"`, `"trace":"of the first answer","state"`, 2)), status(200, running))
+	levels, err := s.client().Loggers(t.Context())
+	if diff := cmp.Diff(connectrest.LoggerLevels{"root": {Level: "INFO"}}, levels); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	got, err := s.client().Status(t.Context(), "mm2")
+	if err != nil || got.Connector.Trace != "" || got.Tasks[0].Trace != "" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	// The old configuration is read back before the new one is sent again.
+	s.on("GET /connectors/mm2", status(200, strings.Replace(created, `"topics"`, `"gone":"x","topics"`, 1))).
+		on("PUT /connectors/mm2/config", broken, status(200, newConfig))
+	info, err := s.client().ReplaceConfig(t.Context(), "mm2", replaced())
+	want := replaced()
+	want["name"] = "mm2"
+	if diff := cmp.Diff(want, info.Config); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
 func TestBodiesAreRewound(t *testing.T) {
 	s := newScript(t).on("PATCH /connectors/mm2/offsets", refuse(409, stale), refuse(409, stale), status(200, `{"message":"ok"}`))
 	offsets := []connectrest.Offset{{Partition: raw(`{"a":1}`), Offset: raw(`{"b":2}`)}}

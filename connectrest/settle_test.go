@@ -122,6 +122,48 @@ func TestLostAnswersAreReadBackBeforeAnythingIsSentAgain(t *testing.T) {
 	}
 }
 
+// A page to sign in at, and whatever else is no worker's, comes with a 200 too.
+func TestAnswerThatIsNotAWorkersIsNoWriteThatWasDone(t *testing.T) {
+	one := []connectrest.Offset{{Partition: raw(`{"p":1}`), Offset: raw(`{"o":1}`)}}
+	page := status(200, "<html>sign in</html>")
+	for _, tt := range []struct {
+		name        string
+		call        func(context.Context, *connectrest.Client) error
+		write, read string
+		is          reply // what is read back: it was not done
+		answers     []reply
+	}{
+		{"stop", func(ctx context.Context, c *connectrest.Client) error { return c.Stop(ctx, "mm2") }, "PUT /connectors/mm2/stop", "GET /connectors/mm2/status", status(200, running), []reply{page, status(204, "")}},
+		{"pause", func(ctx context.Context, c *connectrest.Client) error { return c.Pause(ctx, "mm2") }, "PUT /connectors/mm2/pause", "GET /connectors/mm2/status", status(200, running), []reply{page, status(202, "")}},
+		{"resume", func(ctx context.Context, c *connectrest.Client) error { return c.Resume(ctx, "mm2") }, "PUT /connectors/mm2/resume", "GET /connectors/mm2/status", status(200, stopped), []reply{page}},
+		{"delete", func(ctx context.Context, c *connectrest.Client) error { return c.Delete(ctx, "mm2") }, "DELETE /connectors/mm2", "GET /connectors/mm2", status(200, created), []reply{page, status(204, "")}},
+		{"restart", func(ctx context.Context, c *connectrest.Client) error { return c.RestartTask(ctx, "mm2", 0) }, "POST /connectors/mm2/tasks/0/restart", "", nil, []reply{page}},
+		{"topics", func(ctx context.Context, c *connectrest.Client) error { return c.ResetActiveTopics(ctx, "mm2") }, "PUT /connectors/mm2/topics/reset", "GET /connectors/mm2/topics", status(200, `{"mm2":{"topics":["a"]}}`), []reply{page, status(202, "")}},
+		{"alter", func(ctx context.Context, c *connectrest.Client) error { return c.AlterOffsets(ctx, "mm2", one) }, "PATCH /connectors/mm2/offsets", "GET /connectors/mm2/offsets", status(200, `{"offsets":[]}`), []reply{page, status(200, `{"message":"ok"}`)}},
+		{"alter, without a word", func(ctx context.Context, c *connectrest.Client) error { return c.AlterOffsets(ctx, "mm2", one) }, "PATCH /connectors/mm2/offsets", "GET /connectors/mm2/offsets", status(200, `{"offsets":[]}`), []reply{status(200, `{}`), status(200, `{"message":"ok"}`)}},
+		{"reset", func(ctx context.Context, c *connectrest.Client) error { return c.ResetOffsets(ctx, "mm2") }, "DELETE /connectors/mm2/offsets", "GET /connectors/mm2/offsets", status(200, `{"offsets":[{"partition":{"p":1},"offset":{"o":1}}]}`), []reply{page, status(200, `{"message":"ok"}`)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScript(t).on(tt.write, tt.answers...)
+			if tt.is != nil {
+				s.on(tt.read, tt.is)
+			}
+			err := tt.call(t.Context(), s.client())
+			if len(tt.answers) == 1 {
+				checkMeanings(t, err, connectrest.ErrOutcomeUnknown, connectrest.ErrUnexpected)
+			} else if err != nil {
+				t.Errorf("got %v", err)
+			}
+			if n := s.sent(tt.write); n != len(tt.answers) {
+				t.Errorf("it was sent %d times, want %d", n, len(tt.answers))
+			}
+			if all := s.all(); tt.is != nil && (len(all) < 2 || all[1] != tt.read) {
+				t.Errorf("it was not read back: %v", all)
+			}
+		})
+	}
+}
+
 func many(n int, r reply) []reply {
 	list := make([]reply, n)
 	for i := range list {

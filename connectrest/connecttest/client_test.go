@@ -3,6 +3,7 @@ package connecttest_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -24,6 +25,9 @@ func TestClientCarriesACutoverThroughFaults(t *testing.T) {
 		},
 		"timeout, done": func(r connecttest.Requests) connecttest.Fault {
 			return connecttest.RequestTimeout{Requests: r, AfterWork: true}
+		},
+		"a page to sign in at, with 200": func(r connecttest.Requests) connecttest.Fault {
+			return connecttest.ProxyPage{Requests: r, Status: http.StatusOK}
 		},
 		"worker starts": func(r connecttest.Requests) connecttest.Fault { return connecttest.Starting{Requests: r} },
 	}
