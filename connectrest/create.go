@@ -216,6 +216,7 @@ func (c *Client) stopStarted(ctx context.Context, req CreateRequest, seen Status
 		"connector", req.Name, "state", string(seen.Connector.State), "tasks", len(seen.Tasks))
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), DefaultAttemptTimeout)
 	defer cancel()
+	cleanStatus(&seen)(req.Config.Scrub) // a trace may repeat a value of the configuration
 	e := &StartedError{Name: req.Name, Asked: req.InitialState, Status: seen, Topics: req.Config["topics"]}
 	e.StopErr = c.Stop(ctx, req.Name)
 	e.Written, e.WrittenErr = c.ActiveTopics(ctx, req.Name)

@@ -5,8 +5,10 @@ import "github.com/flinkmm2/flinkmm2/internal/restapi"
 const (
 	// maxErrorBody bounds what is read of an answer that refuses, in bytes.
 	maxErrorBody = 1 << 20
-	// maxMessage bounds the text that is kept of it.
+	// maxMessage bounds the text that is kept of it, and maxForeign that of one
+	// which is not a worker's.
 	maxMessage = 4 << 10
+	maxForeign = 512
 )
 
 // plainText makes a worker's text fit for an error or a log line.

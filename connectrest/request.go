@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"reflect"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -195,28 +196,38 @@ func (k *call) decodeNothing(resp *http.Response) error {
 
 var htmlTitle = regexp.MustCompile(`(?is)<title>(.*?)</title>`)
 
-// foreignText is what a body that is not Kafka Connect's says: the title of a
-// web page, or its beginning.
+// foreignText is what a body that is not Kafka Connect's says: the title of a web
+// page, or all of it.
 func foreignText(b []byte) string {
 	if m := htmlTitle.FindSubmatch(b); m != nil {
-		b = []byte(html.UnescapeString(string(m[1])))
+		return html.UnescapeString(string(m[1]))
 	}
-	return restapi.Bound(string(bytes.Join(bytes.Fields(b), []byte(" "))), 512)
+	return string(b)
+}
+
+// message makes of the text of a refusal what an error may show. Secrets go first:
+// of one that is cut, or whose white space is changed, the scrubber knows nothing.
+func (k *call) message(isConnect bool, text string) string {
+	text = k.scrub(text)
+	if !isConnect {
+		text = restapi.Bound(strings.Join(strings.Fields(text), " "), maxForeign)
+	}
+	return plainText(text)
 }
 
 // refusal reads an answer that does not say that all went well, and leaves
 // nothing to close.
-func refusal(resp *http.Response) (ErrorBody, bool, string) {
+func refusal(resp *http.Response) (body ErrorBody, isConnect bool, text string) {
 	// What cannot be read of it is missing in the text, no more.
 	b, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	_ = resp.Body.Close()
 	resp.Body = http.NoBody
-	var body struct {
+	var read struct {
 		Code    *int    `json:"error_code"`
 		Message *string `json:"message"`
 	}
-	if err := json.Unmarshal(b, &body); err != nil || body.Code == nil || body.Message == nil {
+	if err := json.Unmarshal(b, &read); err != nil || read.Code == nil || read.Message == nil {
 		return ErrorBody{}, false, foreignText(b)
 	}
-	return ErrorBody{Code: *body.Code, Message: *body.Message}, true, *body.Message
+	return ErrorBody{Code: *read.Code, Message: *read.Message}, true, *read.Message
 }

@@ -246,6 +246,36 @@ func TestNothingIsLoggedByDefault(t *testing.T) {
 	}
 }
 
+// Of a secret that is cut, or whose white space is changed, a part would be left.
+func TestSecretsAreTakenOutOfAForeignTextBeforeItIsCut(t *testing.T) {
+	for name, key := range map[string]string{"one word": "key-hunter2", "two spaces": "key  hunter2"} {
+		for at := 500; at < 515; at++ {
+			s := newScript(t).on("GET /connectors", status(403, strings.Repeat("x", at-1)+" "+key+" "+strings.Repeat("y", 100)))
+			_, err := s.client(connectrest.WithHeader("X-Api-Key", key)).Connectors(t.Context())
+			e, ok := errors.AsType[*connectrest.Error](err)
+			if !ok || !strings.HasSuffix(e.Message, "[cut]") || strings.Contains(e.Message, " k") {
+				t.Errorf("%s at byte %d: %v", name, at, err)
+			}
+		}
+	}
+}
+
+// The trace of a connector that fails may repeat what its configuration holds.
+func TestTraceOfAConnectorThatStartedAnywayShowsNoSecretOfItsConfiguration(t *testing.T) {
+	trace := `"trace":"org.apache.kafka.common.config.ConfigException: kafka-secret-7 is no password"`
+	s := ready(t).on("POST /connectors", status(201, created)).
+		on("GET /connectors/mm2/status", status(200, `{"name":"mm2","connector":{"state":"RUNNING",`+trace+`},"tasks":[{"id":0,"state":"FAILED",`+trace+`}],"type":"source"}`)).
+		on("PUT /connectors/mm2/stop", status(204, "")).on("GET /connectors/mm2/topics", status(200, noTopics))
+	req := createMM2()
+	req.Config["sasl.jaas.config"] = jaas
+	_, err := s.client().Create(t.Context(), req)
+	e, ok := errors.AsType[*connectrest.StartedError](err)
+	if !ok || !strings.Contains(e.Status.Connector.Trace, "<secret> is no password") {
+		t.Fatalf("got %+v", err)
+	}
+	noSecret(t, "error", printed(err)+printed(*e))
+}
+
 func TestTextOfAnAnswerIsBoundedAndPlain(t *testing.T) {
 	s := newScript(t).on("GET /connectors", refuse(400, "\x1b[31mred\x07\n"+strings.Repeat("ü", 70_000)))
 	_, err := s.client().Connectors(t.Context())
