@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/internal/restapi"
@@ -26,6 +27,9 @@ type call struct {
 	at     int64  // of the worker, as workers.leave wants it
 	url    string // without query
 	scrub  func(string) string
+	// connected says that it got a connection, of which only a transport of our own
+	// tells for certain (Client.traced).
+	connected atomic.Bool
 
 	plain    http.Header // of each request, before credentials
 	attempts int
@@ -44,6 +48,7 @@ func (k *call) turn() {
 		k.tried = make(map[*worker]bool, 1)
 	}
 	k.tried[k.worker] = true
+	k.connected.Store(false)
 	k.scrub = restapi.NewScrubber(k.secrets...)
 	var u strings.Builder
 	u.WriteString(k.worker.base)
@@ -105,7 +110,7 @@ func (k *call) check(ctx context.Context, resp *http.Response, err error) (bool,
 	var asked time.Duration
 	switch {
 	case err != nil:
-		a = judgeFailure(ctx, err)
+		a = judgeFailure(ctx, err, resp != nil || k.connected.Load() || !k.client.traced)
 		e.cause = scrubError(restapi.WithoutURL(err), k.scrub)
 		if resp != nil {
 			e.StatusCode = resp.StatusCode

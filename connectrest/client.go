@@ -19,6 +19,7 @@ import (
 type Client struct {
 	workers *workers
 	http    *http.Client
+	traced  bool // http's transport is of our own making
 	log     *slog.Logger
 	retry   RetryPolicy
 	clock   Clock
@@ -82,6 +83,7 @@ func NewCluster(baseURLs []string, opts ...Option) (*Client, error) {
 	return &Client{
 		workers:   w,
 		http:      hc,
+		traced:    s.httpClient == nil && s.transport == nil,
 		log:       s.log,
 		retry:     s.retry.withDefaults(),
 		clock:     s.clock,
@@ -120,6 +122,9 @@ func (s *settings) client() (*http.Client, error) {
 		t, err := restapi.Transport(s.tls)
 		if err != nil {
 			return nil, err
+		}
+		if t.OnProxyConnectResponse == nil {
+			t.OnProxyConnectResponse = refusedByProxy
 		}
 		c.Transport = t
 	}

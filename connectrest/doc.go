@@ -27,7 +27,8 @@
 //     [ErrOutcomeUnknown], and the write may yet happen.
 //
 // [Client.Restart] and [Client.RestartTask] leave nothing to read back, so that a
-// lost answer is an [ErrOutcomeUnknown] at once.
+// lost answer is an [ErrOutcomeUnknown] at once. They and [Client.Resume] go over a
+// new connection, since a worker may have closed one that was kept.
 //
 // # Several workers
 //

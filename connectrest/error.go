@@ -28,8 +28,8 @@ var (
 	ErrNotStopped = errors.New("connector is not stopped")
 	// ErrUnsupported: this worker, or this connector, does not have the function.
 	ErrUnsupported = errors.New("not supported by this worker")
-	// ErrUnauthorized: the credentials are missing or wrong (401), or could not be
-	// had. Nothing was done.
+	// ErrUnauthorized: the credentials are missing or wrong (401, or 407 of a
+	// proxy), or could not be had. Nothing was done.
 	ErrUnauthorized = errors.New("not authorized")
 	// ErrForbidden: the credentials do not suffice (403). Nothing was done.
 	ErrForbidden = errors.New("forbidden")
@@ -40,7 +40,7 @@ var (
 	ErrNotReady = errors.New("worker is not ready")
 	// ErrTimedOut: the worker gave up the request after its own 90 s, or no answer
 	// came within [WithAttemptTimeout]. What it began may still be done: for a
-	// write this is also an ErrOutcomeUnknown.
+	// write this is also an ErrOutcomeUnknown, unless it is an ErrUnreachable.
 	ErrTimedOut = errors.New("timed out")
 	// ErrUnreachable: no connection was made, so nothing was sent.
 	ErrUnreachable = errors.New("worker cannot be reached")

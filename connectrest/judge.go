@@ -1,17 +1,10 @@
 package connectrest
 
 import (
-	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // answer is what an answer of the worker, or its absence, means.
@@ -177,78 +170,6 @@ func judgeServerError(text string, has func(...string) bool) answer {
 	default:
 		return answer{meanings: []error{ErrUnexpected}, again: quickly}
 	}
-}
-
-// judgeFailure tells what the lack of a complete answer means.
-func judgeFailure(ctx context.Context, err error) answer {
-	if _, ok := errors.AsType[*restapi.AnswerError](err); ok {
-		return answer{meanings: []error{ErrUnexpected}, hint: hintBase}
-	}
-	if a, ok := judgeTLS(err); ok {
-		return a
-	}
-	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		a := answer{meanings: []error{ErrUnreachable}, effect: notSent, again: patiently, elsewhere: true}
-		if dns.IsNotFound {
-			a.again = quickly
-		}
-		return a
-	}
-	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect") {
-		return answer{meanings: []error{ErrUnreachable}, effect: notSent, again: patiently, elsewhere: true}
-	}
-	a := answer{meanings: []error{ErrNoAnswer}, again: patiently, elsewhere: true}
-	switch timeout, ok := errors.AsType[net.Error](err); {
-	case ctx.Err() != nil:
-		a.again, a.elsewhere = never, false
-	case ok && timeout.Timeout():
-		a.meanings = []error{ErrTimedOut, ErrNoAnswer}
-		a.again = quickly
-		a.hint = "the time for one attempt (WithAttemptTimeout) ran out"
-	}
-	return a
-}
-
-// judgeTLS finds failures of TLS and of the scheme: nothing was sent, and
-// nothing mends them but another configuration.
-func judgeTLS(err error) (answer, bool) {
-	a := answer{meanings: []error{ErrUnreachable}, effect: notSent}
-	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		a.hint = "give the CA that signed the worker's certificate by WithCAFile, or WithTLSConfig, as RootCAs"
-		return a, true
-	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		a.hint = "the worker's certificate does not fit the host of the base URL, or is not valid now"
-		return a, true
-	}
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" && handshakeAlert[op.Err.Error()] {
-		a.hint = "the worker refuses the TLS handshake: it may want a client certificate (WithClientCertificate, or WithTLSConfig, Certificates)"
-		return a, true
-	}
-	if errors.Is(err, http.ErrSchemeMismatch) {
-		a.hint = "the worker speaks plain HTTP: use http:// in the base URL"
-		return a, true
-	}
-	return a, false
-}
-
-// handshakeAlert are the alerts that end a connection before any request is
-// handled (RFC 8446, section 6.2), by the texts of crypto/tls, whose type for
-// them is not exported.
-var handshakeAlert = map[string]bool{
-	"tls: handshake failure":              true,
-	"tls: bad certificate":                true,
-	"tls: unsupported certificate":        true,
-	"tls: revoked certificate":            true,
-	"tls: expired certificate":            true,
-	"tls: unknown certificate":            true,
-	"tls: unknown certificate authority":  true,
-	"tls: access denied":                  true,
-	"tls: protocol version not supported": true,
-	"tls: insufficient security level":    true,
-	"tls: unrecognized name":              true,
-	"tls: certificate required":           true,
-	"tls: no application protocol":        true,
 }
 
 // withoutQuery keeps of a Location what can hold no secret.

@@ -42,7 +42,7 @@ func (c *Client) Resume(ctx context.Context, name string) error {
 		return err
 	}
 	return c.settle(ctx, 1, request{
-		method: http.MethodPut, path: []string{"connectors", name, "resume"}, mode: sendOnce, connector: name,
+		method: http.MethodPut, path: []string{"connectors", name, "resume"}, mode: sendOnce, connector: name, unseen: true,
 	}, c.stateSeen(name, started))
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -53,6 +54,8 @@ type request struct {
 	secrets []string
 	// single leaves sending again to the caller.
 	single bool
+	// unseen says that no read-back shows for certain what came of it.
+	unseen bool
 }
 
 // mode says what sending a request twice would do.
@@ -103,7 +106,11 @@ func (c *Client) do(ctx context.Context, r request) error {
 		}
 		body = marshaled
 	}
-	req, err := retryablehttp.NewRequestWithContext(ctx, r.method, k.target(), body)
+	traced := ctx
+	if c.traced {
+		traced = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { k.connected.Store(true) }})
+	}
+	req, err := retryablehttp.NewRequestWithContext(traced, r.method, k.target(), body)
 	if err != nil {
 		return fmt.Errorf("%w: %s %s: %w", ErrBadRequest, r.method, k.url, err)
 	}
@@ -127,6 +134,11 @@ func (c *Client) do(ctx context.Context, r request) error {
 		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return 0 },
 		PrepareRetry: k.pause,
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	if r.unseen {
+		// A kept connection may be closed already: Jetty 12 (Kafka 4.x) does so after
+		// some answers, and what is sent on it then is lost without a trace.
+		c.http.CloseIdleConnections()
 	}
 	c.log.DebugContext(ctx, "kafka connect request", "method", r.method, "url", k.url)
 	// The body is closed by check or decode, whichever read it.

@@ -30,7 +30,7 @@ func (c *Client) Restart(ctx context.Context, name string, r RestartRequest) (St
 	if err := CheckName(name); err != nil {
 		return Status{}, err
 	}
-	req := request{method: http.MethodPost, path: []string{"connectors", name, "restart"}, mode: write, connector: name}
+	req := request{method: http.MethodPost, path: []string{"connectors", name, "restart"}, mode: write, connector: name, unseen: true}
 	if r == (RestartRequest{}) {
 		return Status{}, c.do(ctx, req)
 	}
@@ -58,6 +58,6 @@ func (c *Client) RestartTask(ctx context.Context, name string, task int) error {
 	id := strconv.Itoa(task)
 	return c.do(ctx, request{
 		method: http.MethodPost, path: []string{"connectors", name, "tasks", id, "restart"}, mode: write,
-		connector: name, part: name + "-" + id,
+		connector: name, part: name + "-" + id, unseen: true,
 	})
 }

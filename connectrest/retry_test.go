@@ -6,7 +6,11 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -184,10 +188,100 @@ func TestUnreachableWorkerIsNoUnknownOutcome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := "http://" + l.Addr().String()
+	base := "http://" + l.Addr().String()
 	_ = l.Close()
-	err = dial(t, url, newClock()).Stop(t.Context(), "mm2")
+	err = dial(t, base, newClock()).Stop(t.Context(), "mm2")
 	checkMeanings(t, err, connectrest.ErrUnreachable)
+}
+
+// A port that takes connections and says nothing: TLS never begins.
+func TestConnectionThatIsNeverMadeIsNoUnknownOutcome(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	timeout := connectrest.WithAttemptTimeout(50 * time.Millisecond)
+	err = dial(t, "https://"+l.Addr().String(), newClock(), timeout).Resume(t.Context(), "mm2")
+	checkMeanings(t, err, connectrest.ErrUnreachable, connectrest.ErrTimedOut)
+	// Of another's transport nobody knows what it has sent.
+	err = dial(t, "https://"+l.Addr().String(), newClock(), timeout, connectrest.WithTransport(&http.Transport{})).Resume(t.Context(), "mm2")
+	checkMeanings(t, err, connectrest.ErrOutcomeUnknown, connectrest.ErrNoAnswer, connectrest.ErrTimedOut)
+}
+
+// What nothing shows must not be lost on a connection that the worker has closed:
+// its outcome would be unknown for ever.
+func TestCallsThatNothingShowsUseNoConnectionAgain(t *testing.T) {
+	for name, call := range map[string]func(context.Context, *connectrest.Client) error{
+		"resume":       func(ctx context.Context, c *connectrest.Client) error { return c.Resume(ctx, "mm2") },
+		"restart task": func(ctx context.Context, c *connectrest.Client) error { return c.RestartTask(ctx, "mm2", 0) },
+		"restart": func(ctx context.Context, c *connectrest.Client) error {
+			_, err := c.Restart(ctx, "mm2", connectrest.RestartRequest{})
+			return err
+		},
+	} {
+		var mu sync.Mutex
+		used := make(map[string]bool)
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			again := used[r.RemoteAddr]
+			used[r.RemoteAddr] = true
+			mu.Unlock()
+			switch {
+			case again:
+				broken(w, r)
+			case r.Method == http.MethodGet:
+				status(200, `[]`)(w, r)
+			default:
+				w.WriteHeader(http.StatusAccepted)
+			}
+		}))
+		client := dial(t, srv.URL, newClock())
+		_, err := client.Connectors(t.Context())
+		if err == nil {
+			err = call(t.Context(), client)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		srv.Close()
+	}
+}
+
+// A connection that was made may have brought the request there.
+func TestWriteWithoutAnAnswerInTimeIsAnUnknownOutcome(t *testing.T) {
+	s := newScript(t).on("PUT /connectors/mm2/resume", slow(202, "")).on("GET /connectors/mm2/status", status(200, stopped))
+	client := s.client(connectrest.WithAttemptTimeout(400 * time.Millisecond))
+	checkMeanings(t, client.Resume(t.Context(), "mm2"), connectrest.ErrOutcomeUnknown, connectrest.ErrNoAnswer, connectrest.ErrTimedOut)
+}
+
+func TestProxyThatRefusesToConnectHasSentNothing(t *testing.T) {
+	for code, want := range map[int]error{
+		407: connectrest.ErrUnauthorized, 403: connectrest.ErrUnreachable, 503: connectrest.ErrUnreachable,
+	} {
+		connects := 0
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodConnect {
+				t.Errorf("the proxy got %s %s", r.Method, r.URL)
+			}
+			connects++
+			w.WriteHeader(code)
+		}))
+		to, err := url.Parse(proxy.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		standard := http.DefaultTransport
+		http.DefaultTransport = &http.Transport{Proxy: http.ProxyURL(to)} // which a client clones
+		client := dial(t, "https://connect.invalid:8083", newClock(), connectrest.WithRetry(connectrest.RetryPolicy{MinPause: 1, Budget: 1}))
+		http.DefaultTransport = standard
+		err = client.Resume(t.Context(), "mm2")
+		proxy.Close()
+		checkMeanings(t, err, want)
+		if again := connects > 1; again == (code == 407) || !strings.Contains(err.Error(), strconv.Itoa(code)) {
+			t.Errorf("%d: asked %d times: %v", code, connects, err)
+		}
+	}
 }
 
 func TestUnknownHostIsTriedTwiceMore(t *testing.T) {
@@ -205,7 +299,7 @@ func TestUnknownHostIsTriedTwiceMore(t *testing.T) {
 
 func TestSlowBodyPastTheAttemptTimeout(t *testing.T) {
 	s := newScript(t).on("GET /connectors/mm2/offsets", slow(200, `{"offsets":[`), status(200, `{"offsets":[]}`))
-	client := s.client(connectrest.WithAttemptTimeout(40 * time.Millisecond))
+	client := s.client(connectrest.WithAttemptTimeout(200 * time.Millisecond))
 	if got, err := client.Offsets(t.Context(), "mm2"); err != nil || len(got) != 0 {
 		t.Fatalf("got %v, %v", got, err)
 	}
