@@ -149,7 +149,7 @@ func (k *call) check(ctx context.Context, resp *http.Response, err error) (bool,
 
 func (k *call) mayRepeat(ctx context.Context, a answer, asked time.Duration) bool {
 	switch {
-	case k.single || a.again == never:
+	case k.single || a.again == never || k.client.retry.Budget < 0:
 		return false
 	case k.mode == write && a.effect == unknown, k.mode == sendOnce && a.effect != notSent:
 		return false
@@ -171,7 +171,7 @@ func (k *call) mayRepeat(ctx context.Context, a answer, asked time.Duration) boo
 	pause = pause/2 + time.Duration(k.client.jitter()*float64(pause/2))
 	pause = max(pause, min(asked, p.MaxPause))
 	_, hasDeadline := ctx.Deadline()
-	if k.paused+pause > p.Budget && (a.again != untilEnd || !hasDeadline || p.Budget < 0) {
+	if k.paused+pause > p.Budget && (a.again != untilEnd || !hasDeadline) {
 		return false
 	}
 	k.next = pause

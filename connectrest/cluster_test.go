@@ -74,6 +74,20 @@ func TestLostResumeIsNotSentToTheNextWorker(t *testing.T) {
 	}
 }
 
+func TestPolicyWithoutRetriesAsksNoOtherWorker(t *testing.T) {
+	one, two := newScript(t).on("GET /connectors", status(502, "")), newScript(t)
+	client, err := connectrest.NewCluster([]string{one.URL, two.URL}, connectrest.WithRetry(connectrest.RetryPolicy{Budget: -1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	_, err = client.Connectors(t.Context())
+	checkMeanings(t, err, connectrest.ErrNotReady)
+	if one.sent("GET /connectors") != 1 || len(two.all()) != 0 {
+		t.Errorf("sent %v, and to the second %v", one.all(), two.all())
+	}
+}
+
 // A refusal is the cluster's, and no other worker says otherwise.
 func TestRefusalIsNotTakenToTheNextWorker(t *testing.T) {
 	for _, r := range []reply{refuse(404, absent), refuse(400, "bad"), refuse(401, ""), refuse(403, ""), refuse(409, "Connector mm2 already exists")} {

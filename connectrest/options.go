@@ -44,7 +44,8 @@ type RetryPolicy struct {
 	// default, 5 s.
 	MaxPause time.Duration
 	// Budget bounds the sum of the pauses of one call. A negative Budget means
-	// that no request is sent again. By default, 2 min.
+	// that no request is sent again, to another worker neither, and a write whose
+	// outcome is unknown is read back and left at that. By default, 2 min.
 	//
 	// A worker that says itself that the conflict is momentary (a rebalance, a
 	// stale configuration) is asked until the context's deadline, where it has

@@ -16,9 +16,13 @@ var errNotSeen = errors.New("it is not done yet")
 // it.
 //
 // What is not seen may still happen, since a worker goes on after it gave up
-// the request. So only what may be repeated has more than one send, and the end
-// of it all is an unknown outcome.
+// the request. So only what may be repeated has more than one send, and none where
+// the policy says that nothing is sent again; the end of it all is an unknown
+// outcome.
 func (c *Client) settle(ctx context.Context, sends int, r request, seen func(context.Context) error) error {
+	if c.retry.Budget < 0 {
+		sends = 1
+	}
 	lost := c.do(ctx, r)
 	if !errors.Is(lost, ErrOutcomeUnknown) {
 		return lost

@@ -164,6 +164,15 @@ func TestAnswerThatIsNotAWorkersIsNoWriteThatWasDone(t *testing.T) {
 	}
 }
 
+func TestPolicyWithoutRetriesReadsALostWriteBackAndSendsNothingMore(t *testing.T) {
+	none := connectrest.WithRetry(connectrest.RetryPolicy{Budget: -1})
+	s := newScript(t).on("PUT /connectors/mm2/stop", broken).on("GET /connectors/mm2/status", status(200, running))
+	checkMeanings(t, s.client(none).Stop(t.Context(), "mm2"), connectrest.ErrOutcomeUnknown, connectrest.ErrNoAnswer)
+	if n := s.sent("PUT /connectors/mm2/stop"); n != 1 || s.sent("GET /connectors/mm2/status") == 0 {
+		t.Errorf("sent %v", s.all())
+	}
+}
+
 func many(n int, r reply) []reply {
 	list := make([]reply, n)
 	for i := range list {
