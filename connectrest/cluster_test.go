@@ -88,6 +88,23 @@ func TestPolicyWithoutRetriesAsksNoOtherWorker(t *testing.T) {
 	}
 }
 
+// The loggers are those of one worker: another one must neither be changed in its
+// place, nor tell whether the change was done.
+func TestLoggerOfOneWorkerIsChangedAndReadBackThere(t *testing.T) {
+	one := newScript(t).on("GET /", status(200, worker39)).on("GET /admin/loggers/a.b", status(200, `{"level":"INFO"}`)).
+		on("PUT /admin/loggers/a.b", broken, status(200, `["a.b"]`))
+	two := newScript(t)
+	got, err := cluster(t, newClock(), one.URL, two.URL).SetLogger(t.Context(), "a.b", "DEBUG", connectrest.ScopeWorker)
+	if err != nil || !cmp.Equal(got, []string{"a.b"}) || one.sent("PUT /admin/loggers/a.b") != 2 || len(two.all()) != 0 {
+		t.Errorf("got %v, %v; sent %v, and to the second %v", got, err, one.all(), two.all())
+	}
+	// One that is down is not the one that is asked.
+	two = newScript(t).on("GET /", status(200, worker39)).on("PUT /admin/loggers/a.b", status(200, `["a.b"]`))
+	if _, err := cluster(t, newClock(), closedPort(t), two.URL).SetLogger(t.Context(), "a.b", "DEBUG", connectrest.ScopeWorker); err != nil {
+		t.Error(err)
+	}
+}
+
 // A refusal is the cluster's, and no other worker says otherwise.
 func TestRefusalIsNotTakenToTheNextWorker(t *testing.T) {
 	for _, r := range []reply{refuse(404, absent), refuse(400, "bad"), refuse(401, ""), refuse(403, ""), refuse(409, "Connector mm2 already exists")} {

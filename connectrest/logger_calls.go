@@ -38,7 +38,8 @@ func (l LoggerLevels) Sorted() iter.Seq2[string, LoggerLevel] { return sorted(l)
 type LoggerScope string
 
 const (
-	// ScopeWorker is the worker that is asked, and no other.
+	// ScopeWorker is the worker that is asked, and no other: of several, the one
+	// that answers when the call begins.
 	ScopeWorker LoggerScope = "worker"
 	// ScopeCluster is every worker of the cluster (Kafka 3.7, KIP-976).
 	ScopeCluster LoggerScope = "cluster"
@@ -91,6 +92,11 @@ func (c *Client) SetLogger(ctx context.Context, logger, level string, scope Logg
 	}
 	switch scope {
 	case ScopeWorker:
+		one, err := c.answering(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c = one // another one would be changed, or read back, in its place
 		r.out, r.valid = &changed, func() error { return missing(changed == nil, "list") }
 	case ScopeCluster:
 		if err := c.require(ctx, featureLogScope); err != nil {

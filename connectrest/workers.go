@@ -1,6 +1,7 @@
 package connectrest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -88,6 +89,18 @@ func (w *workers) String() string {
 		all[i] = w.list[i].base
 	}
 	return strings.Join(all, ", ")
+}
+
+// answering returns a client of a worker that answers now, and of no other.
+func (c *Client) answering(ctx context.Context) (*Client, error) {
+	if len(c.workers.list) == 1 {
+		return c, nil
+	}
+	if _, err := c.Info(ctx); err != nil {
+		return nil, err
+	}
+	at, _ := c.workers.current()
+	return c.only(int(at % int64(len(c.workers.list)))), nil
 }
 
 // only returns a client that asks worker i alone.
