@@ -97,7 +97,7 @@ func TestExtraHeaders(t *testing.T) {
 	if diff := cmp.Diff([]string{"blue-42", "blue-42"}, seen); diff != "" || !strings.Contains(err.Error(), "tenant <secret> is unknown") {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	for name, value := range map[string]string{"": "x", "a b": "x", "authorization": "x", "Content-Type": "x", "Accept-Encoding": "x", "X": "", "Y": "a\r\nb"} {
+	for name, value := range map[string]string{"": "x", "a b": "x", "authorization": "x", "Content-Type": "x", "Accept-Encoding": "x", "X": "", "Y": "a\r\nb", "Idempotency-Key": "x", "x-idempotency-key": "x"} {
 		if _, err := connectrest.New("http://host", connectrest.WithHeader(name, value)); err == nil {
 			t.Errorf("header %q: %q was taken", name, value)
 		}

@@ -91,7 +91,7 @@ func (k *call) equip(req *http.Request) error {
 			k.failed = &Error{
 				Method: k.method, URL: k.url, Attempts: k.attempts - 1,
 				meanings: []error{ErrUnauthorized}, cause: scrubError(err, k.scrub), again: never,
-				Hint: "the credentials could not be had, so nothing was sent",
+				Hint: "the credentials could not be had, so this attempt was not sent",
 			}
 			return k.failed
 		}

@@ -25,7 +25,13 @@ func (s *settings) authorizeBy(a authorizer) error {
 // WithBasicAuth sends user and password with every request. By default, those
 // of the base URL's user-info, or none.
 func WithBasicAuth(user, password string) Option {
-	return func(s *settings) error { return s.authorizeBy(basicAuth(url.UserPassword(user, password))) }
+	return func(s *settings) error {
+		a, err := basicAuth(url.UserPassword(user, password))
+		if err != nil {
+			return err
+		}
+		return s.authorizeBy(a)
+	}
 }
 
 // WithBearerToken sends token with every request (RFC 6750). By default, none.
@@ -140,6 +146,10 @@ var reserved = map[string]string{
 	"Transfer-Encoding": "it follows from the body",
 	"Connection":        "it belongs to the transport",
 	"Host":              "it follows from the base URL",
+	// With one of these net/http sends a write again by itself when a connection that
+	// it used before breaks (http.Request.isReplayable), and no worker reads them.
+	"Idempotency-Key":   "a write would be sent twice without a read-back",
+	"X-Idempotency-Key": "a write would be sent twice without a read-back",
 }
 
 // WithHeader sends a header with every request, for a gateway that asks for

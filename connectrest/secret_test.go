@@ -141,7 +141,7 @@ func TestBaseURLsThatAreRefusedShowNoPassword(t *testing.T) {
 		"", "connect:8083", "ftp://u:hunter2@host", "http://", "http://:8083", "://hunter2",
 		"http://u:hunter2/x@host", "http://u:hunter2#x@host", "http://u:hunter2%zz@host", "u:hunter2@host:8083",
 		"http://host:port", "http://host:0", "http://host:65536", "http://host/?token=hunter2", "http://host/#hunter2",
-		"http://u:hunter2@host/?", "http://host/a/../b", "http://host/%2e%2e/b", "http://u:hunter2 @host\x7f",
+		"http://u:hunter2@host/?", "http://u%3Av:hunter2@host", "http://host/a/../b", "http://host/%2e%2e/b", "http://u:hunter2 @host\x7f",
 	} {
 		c, err := connectrest.New(base)
 		if err == nil {
@@ -154,19 +154,20 @@ func TestBaseURLsThatAreRefusedShowNoPassword(t *testing.T) {
 
 func TestOptionsThatContradictEachOther(t *testing.T) {
 	for name, opts := range map[string][]connectrest.Option{
-		"two transports":   {connectrest.WithHTTPClient(http.DefaultClient), connectrest.WithTransport(http.DefaultTransport)},
-		"TLS and client":   {connectrest.WithTLSConfig(&tls.Config{}), connectrest.WithHTTPClient(http.DefaultClient)},
-		"credentials":      {connectrest.WithBasicAuth("a", "hunter2"), connectrest.WithBasicAuth("a", "hunter2")},
-		"timeout":          {connectrest.WithAttemptTimeout(0)},
-		"pause":            {connectrest.WithRetry(connectrest.RetryPolicy{MinPause: -1})},
-		"version":          {connectrest.WithAssumedVersion(connectrest.Version{})},
-		"nil client":       {connectrest.WithHTTPClient(nil)},
-		"nil transport":    {connectrest.WithTransport(nil)},
-		"nil TLS":          {connectrest.WithTLSConfig(nil)},
-		"nil logger":       {connectrest.WithLogger(nil)},
-		"nil clock":        {connectrest.WithClock(nil)},
-		"nil jitter":       {connectrest.WithJitter(nil)},
-		"credentials, URL": nil,
+		"two transports":    {connectrest.WithHTTPClient(http.DefaultClient), connectrest.WithTransport(http.DefaultTransport)},
+		"TLS and client":    {connectrest.WithTLSConfig(&tls.Config{}), connectrest.WithHTTPClient(http.DefaultClient)},
+		"credentials":       {connectrest.WithBasicAuth("a", "hunter2"), connectrest.WithBasicAuth("a", "hunter2")},
+		"colon in the user": {connectrest.WithBasicAuth("a:b", "hunter2")},
+		"timeout":           {connectrest.WithAttemptTimeout(0)},
+		"pause":             {connectrest.WithRetry(connectrest.RetryPolicy{MinPause: -1})},
+		"version":           {connectrest.WithAssumedVersion(connectrest.Version{})},
+		"nil client":        {connectrest.WithHTTPClient(nil)},
+		"nil transport":     {connectrest.WithTransport(nil)},
+		"nil TLS":           {connectrest.WithTLSConfig(nil)},
+		"nil logger":        {connectrest.WithLogger(nil)},
+		"nil clock":         {connectrest.WithClock(nil)},
+		"nil jitter":        {connectrest.WithJitter(nil)},
+		"credentials, URL":  nil,
 	} {
 		base := "http://host"
 		if opts == nil {

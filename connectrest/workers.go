@@ -51,19 +51,13 @@ func parseWorkers(baseURLs []string) (*workers, error) {
 	}
 	w := &workers{}
 	for i, s := range baseURLs {
-		u, err := restapi.ParseBase(s, "")
+		one, err := parseWorker(s)
 		if err != nil {
 			if len(baseURLs) > 1 {
 				return nil, fmt.Errorf("base URL %d of Kafka Connect: %w", i+1, err)
 			}
 			return nil, fmt.Errorf("base URL of Kafka Connect: %w", err)
 		}
-		one := worker{}
-		if u.User != nil {
-			one.authorize = basicAuth(u.User)
-			u.User = nil
-		}
-		one.base = strings.TrimRight(u.String(), "/")
 		if slices.ContainsFunc(w.list, func(o worker) bool { return o.base == one.base }) {
 			return nil, fmt.Errorf("base URL %d of Kafka Connect: %s stands twice", i+1, one.base)
 		}
@@ -72,14 +66,32 @@ func parseWorkers(baseURLs []string) (*workers, error) {
 	return w, nil
 }
 
+func parseWorker(baseURL string) (w worker, err error) {
+	u, err := restapi.ParseBase(baseURL, "")
+	if err != nil {
+		return w, err
+	}
+	if u.User != nil {
+		if w.authorize, err = basicAuth(u.User); err != nil {
+			return w, err
+		}
+		u.User = nil
+	}
+	w.base = strings.TrimRight(u.String(), "/")
+	return w, nil
+}
+
 // basicAuth holds the credentials in a closure, so that nothing that prints a
 // Client prints them.
-func basicAuth(u *url.Userinfo) authorizer {
+func basicAuth(u *url.Userinfo) (authorizer, error) {
+	if strings.Contains(u.Username(), ":") {
+		return nil, errors.New("basic authentication: the user holds a colon, at which a server would end it (RFC 7617, section 2)")
+	}
 	return func(r *http.Request) ([]string, error) {
 		password, _ := u.Password()
 		r.SetBasicAuth(u.Username(), password)
 		return restapi.BasicAuthSecrets(u.Username(), password), nil
-	}
+	}, nil
 }
 
 // String lists the addresses.
