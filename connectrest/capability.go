@@ -45,7 +45,7 @@ func (c *Client) capable(ctx context.Context, f feature) (bool, error) {
 		case errors.Is(err, ErrUnsupported):
 			return false, nil
 		default:
-			return false, unclear(err)
+			return false, unclear(name, err)
 		}
 	default:
 		return false, errNoQuestion
@@ -69,13 +69,13 @@ func (c *Client) knowsInitialState(ctx context.Context, name string) (bool, erro
 	case ok && e.Code != 0 && (strings.Contains(e.Message, `Unrecognized field "initial_state"`) || strings.Contains(e.Message, "contains no connector type")):
 		return false, nil
 	default:
-		return false, unclear(err)
+		return false, unclear(name, err)
 	}
 }
 
-func unclear(err error) error {
+func unclear(name string, err error) error {
 	if err == nil {
-		return errors.New("the worker fulfilled a request that cannot be fulfilled")
+		return fmt.Errorf("the worker fulfilled a request that cannot be fulfilled: look for connector %q, which nobody asked for", name)
 	}
 	return fmt.Errorf("the worker's answer is not clear: %w", err)
 }

@@ -45,8 +45,9 @@ const (
 
 // judgeAnswer tells what an answer that is not a 2xx means. isConnect says
 // whether it is JSON as a worker writes it, text is its message or body, and r
-// the request. The texts are those of Kafka's ConnectorsResource, LoggingResource, HerderRequestHandler, RestClient, AbstractHerder,
-// DistributedHerder, Worker and MirrorSourceConnector, recorded from 3.4 to 4.3.
+// the request. The texts are those of Kafka's ConnectorsResource, LoggingResource,
+// HerderRequestHandler, RestClient, AbstractHerder, DistributedHerder, Worker and
+// MirrorSourceConnector, recorded from 3.4 to 4.3.
 func judgeAnswer(status int, isConnect bool, text string, r request) answer {
 	has := func(parts ...string) bool {
 		for _, p := range parts {
@@ -84,7 +85,8 @@ func judgeAnswer(status int, isConnect bool, text string, r request) answer {
 		return refused(ErrUnexpected)
 	case status == http.StatusInternalServerError && isConnect:
 		return judgeServerError(text, has)
-	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout,
+		status == http.StatusRequestTimeout:
 		// A gateway cannot say how far the worker came.
 		return answer{meanings: []error{ErrNotReady}, again: patiently, elsewhere: true}
 	case status >= 500:

@@ -67,6 +67,7 @@ func TestAnswersOfReadsAreJudgedByStatusAndText(t *testing.T) {
 		{"bad gateway", status(502, "<html>Bad Gateway</html>"), connectrest.ErrNotReady, 2},
 		{"service unavailable", status(503, ""), connectrest.ErrNotReady, 2},
 		{"gateway timeout", status(504, ""), connectrest.ErrNotReady, 2},
+		{"a gateway's request timeout", status(408, ""), connectrest.ErrNotReady, 2},
 		{"teapot", status(418, ""), connectrest.ErrUnexpected, 1},
 		{"200 of a login page", status(200, "<html>sign in</html>"), connectrest.ErrUnexpected, 1},
 		{"200 without the list", status(200, `{}`), connectrest.ErrUnexpected, 1},
