@@ -201,7 +201,7 @@ func (w *Worker) serveFault(f requestFault, rw http.ResponseWriter, r *request) 
 		fixed = internalError("IO Error trying to forward REST request: %s", cmp.Or(f.Cause, "java.net.UnknownHostException: leader")).answer()
 		afterWork = f.AfterWork
 	case RequestTimeout:
-		fixed = requestTimedOut(r).answer()
+		fixed = w.requestTimedOut(r).answer()
 		afterWork = f.AfterWork && f.WorkAfter <= 0
 		if f.WorkAfter > 0 {
 			w.workLater(r, f.WorkAfter)

@@ -99,6 +99,16 @@ func TestFaultsThatAreNoJSON(t *testing.T) {
 	}
 }
 
+// What a worker was doing when it gave a request up is told since 3.7.
+func TestRequestTimeoutOfAnOldWorkerNamesNoStage(t *testing.T) {
+	s, w := embedded(t, connecttest.WithVersion("3.6.2"))
+	w.Inject(connecttest.RequestTimeout{})
+	r, err := s.try(t.Context(), "PATCH", "/connectors/mm2/offsets", entries(at("orders", 0, 9)))
+	if err != nil || r.status != 500 || r.message() != "Request timed out" {
+		t.Errorf("PATCH: %s %v", r, err)
+	}
+}
+
 // A rebalance answers reads of the herder's state with 500.
 func TestRebalanceAnswersReadsWith500(t *testing.T) {
 	s, w := stopped(t)

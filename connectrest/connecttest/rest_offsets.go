@@ -141,7 +141,7 @@ func (w *Worker) modifyOffsets(r *request, done string, modify func() *restError
 		return answer{}, mustBeStopped(r.name())
 	}
 	if !w.await(ctx, c) {
-		return answer{}, waitFailed(ctx, r)
+		return answer{}, w.waitFailed(ctx, r)
 	}
 	// Somebody may have resumed or deleted it meanwhile.
 	if c.deleted {

@@ -187,15 +187,18 @@ func (w *Worker) route(r *request) (answer, *restError) {
 }
 
 // waitFailed turns the end of a wait into what a worker answers.
-func waitFailed(ctx context.Context, r *request) *restError {
+func (w *Worker) waitFailed(ctx context.Context, r *request) *restError {
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return requestTimedOut(r)
+		return w.requestTimedOut(r)
 	}
 	return internalError("Request interrupted")
 }
 
-// requestTimedOut names the stage that the worker is in, since 3.7.
-func requestTimedOut(r *request) *restError {
+// requestTimedOut names the stage that the worker is in.
+func (w *Worker) requestTimedOut(r *request) *restError {
+	if !w.opts.version.tellsStage() {
+		return internalError("Request timed out")
+	}
 	stage := "The worker is currently flushing updates to the status topic"
 	if len(r.segments) == 3 && r.segments[2] == "offsets" && r.method != http.MethodGet {
 		stage = "The last operation the worker completed was modifying offsets for connector " + r.name()

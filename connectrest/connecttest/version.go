@@ -101,6 +101,9 @@ func (v version) hasSchemaContent() bool { return v.atLeast(4, 2, 0) }
 // refusesTrailing: text after the JSON value of a body is an error.
 func (v version) refusesTrailing() bool { return v.atLeast(3, 7, 0) }
 
+// tellsStage: an answer that was given up says what the worker is doing.
+func (v version) tellsStage() bool { return v.atLeast(3, 7, 0) }
+
 // hasClusterLoggers: scope=cluster of /admin/loggers and the time of the last
 // change (KIP-976).
 func (v version) hasClusterLoggers() bool { return v.atLeast(3, 7, 0) }
