@@ -66,7 +66,7 @@ func ExampleClient_AlterOffsetsInParts() {
 	// Output:
 	// part 1 of 3: 1000 of 2500 partitions
 	// part 2 of 3: 2000 of 2500 partitions
-	// not written: part 3 of 3 (500 partitions, {"cluster":"source","topic":"orders","partition":2000} to {"cluster":"source","topic":"orders","partition":2499})
+	// not written: part 3 of 3 (500 partitions, orders-2000 to orders-2499)
 	// part 3 of 3: 2500 of 2500 partitions
 	// <nil>
 }

@@ -43,17 +43,18 @@ type Part struct {
 	State   PartState
 }
 
-// String names the part by its number and by its first and last partition.
+// String names the part by its number and by its first and last partition. Where
+// there is no other part it names a few partitions alone.
 func (p Part) String() string {
-	s := fmt.Sprintf("part %d of %d", p.Number, p.Of)
-	if p.Of == 1 {
-		s = "the one part"
+	n := len(p.Offsets)
+	switch {
+	case p.Of == 1 && n > 0:
+		return namePartitions(p.Offsets)
+	case n == 0:
+		return fmt.Sprintf("part %d of %d", p.Number, p.Of)
+	default:
+		return fmt.Sprintf("part %d of %d (%d partitions, %s to %s)", p.Number, p.Of, n, namePartition(p.Offsets[0].Partition), namePartition(p.Offsets[n-1].Partition))
 	}
-	if n := len(p.Offsets); n > 0 {
-		first, last := p.Offsets[0].Partition, p.Offsets[n-1].Partition
-		s += fmt.Sprintf(" (%d partitions, %s to %s)", n, restapi.Bound(string(first), 256), restapi.Bound(string(last), 256))
-	}
-	return s
 }
 
 // PartsProgress says how far a change of offsets in parts has come.
@@ -93,10 +94,13 @@ func (e *PartsError) In(state PartState) []Part {
 func (e *PartsError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "offsets of connector %q: ", e.Name)
-	if e.Failed > 0 {
+	switch {
+	case e.Failed > 0:
 		fmt.Fprintf(&b, "%v: %v", e.Parts[e.Failed-1], e.Err)
-	} else {
-		fmt.Fprintf(&b, "all of it was sent, parts: %d: %v", len(e.Parts), e.Err)
+	case len(e.Parts) == 1:
+		fmt.Fprintf(&b, "%v: sent: %v", e.Parts[0], e.Err)
+	default:
+		fmt.Fprintf(&b, "all of it was sent, in %d parts: %v", len(e.Parts), e.Err)
 	}
 	if errors.Is(e.Err, ErrTimedOut) {
 		b.WriteString(" (smaller parts, WithPartSize, take the worker less time)")

@@ -308,7 +308,7 @@ func TestReadBackOfPartsNamesThoseThatAreNotSeen(t *testing.T) {
 	if !ok || !errors.Is(err, connectrest.ErrReadBack) || e.Failed != 0 || states(e) != [3]int{3, 1, 0} || e.Parts[2].State != connectrest.PartUnknown {
 		t.Fatalf("got %v", err)
 	}
-	for _, says := range []string{"all of it was sent, parts: 4: ", `{"p":11} is null, want {"offset":11}`, "; written: parts 1 to 2, 4 (15 partitions); unknown: part 3 (5 partitions)"} {
+	for _, says := range []string{"all of it was sent, in 4 parts: ", `{"p":11} is null, want {"offset":11}`, "; written: parts 1 to 2, 4 (15 partitions); unknown: part 3 (5 partitions)"} {
 		if !strings.Contains(err.Error(), says) {
 			t.Errorf("it does not say %q: %v", says, err)
 		}
@@ -319,6 +319,43 @@ func TestReadBackOfPartsNamesThoseThatAreNotSeen(t *testing.T) {
 	s.log = nil
 	if err := client.ContinueOffsets(t.Context(), e); err != nil || !cmp.Equal(s.log, []string{"GET", "GET"}) {
 		t.Errorf("got %v after %v: want it seen, and everything read back", err, s.log)
+	}
+}
+
+// What is written in one request is told without a word of parts, and however many
+// partitions it has, a few are named.
+func TestErrorOfTheOnlyPartNamesAFewPartitions(t *testing.T) {
+	const orders = `{"cluster":"source","topic":"orders","partition":%d}`
+	list := make([]connectrest.Offset, 100)
+	for i := range list {
+		list[i] = connectrest.Offset{Partition: raw(fmt.Sprintf(orders, i)), Offset: raw(`{"offset":7}`)}
+	}
+	sink := connectrest.Offset{Partition: raw(`{"kafka_topic":"orders","kafka_partition":0}`), Offset: raw(`{"kafka_offset":7}`)}
+	for name, tt := range map[string]struct {
+		list []connectrest.Offset
+		lose bool // the write, although it is acknowledged
+		says string
+	}{
+		"one":             {list[:1], false, `offsets of connector "mm2": orders-0: connector is not stopped: `},
+		"all are named":   {list[:3], false, `offsets of connector "mm2": orders-0, orders-1, orders-2: connector is not stopped: `},
+		"a few are named": {list, false, `offsets of connector "mm2": orders-0, orders-1, orders-2 and 97 more: connector is not stopped: `},
+		"of a sink":       {[]connectrest.Offset{sink}, false, `offsets of connector "mm2": {"kafka_topic":"orders","kafka_partition":0}: connector is not stopped: `},
+		"not read back":   {list, true, `offsets of connector "mm2": orders-0, orders-1, orders-2 and 97 more: sent: offsets read back are not as expected: `},
+	} {
+		s := newStoringWorker(t)
+		s.patch = func(_ int, _ func(), w http.ResponseWriter, r *http.Request) bool {
+			if tt.lose {
+				status(200, `{"message":"ok"}`)(w, r)
+			} else {
+				refuse(400, mustBeStopped)(w, r)
+			}
+			return true
+		}
+		client := dial(t, s.URL, newClock(), connectrest.WithRetry(connectrest.RetryPolicy{ReadBack: time.Second}))
+		err := client.AlterOffsetsInParts(t.Context(), "mm2", tt.list)
+		if err == nil || !strings.HasPrefix(err.Error(), tt.says) || strings.Contains(strings.SplitN(err.Error(), "://", 2)[0], "part ") {
+			t.Errorf("%s: got %v\nwant %s...", name, err, tt.says)
+		}
 	}
 }
 
