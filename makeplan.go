@@ -103,7 +103,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 	probe := m.probe(topics)
 	probe.Group, probe.GroupLook = req.Group, m.looksAtGroup(req, source)
 	probe.Flink, probe.FlinkJob = m.flink, m.job
-	facts := probe.Observe(ctx)
+	facts := probe.Survey(ctx)
 	if err := m.sameClusters(ctx, facts); err != nil {
 		return source, facts, none, err
 	}

@@ -31,13 +31,11 @@ type Cluster struct {
 // *kadm.Client satisfies it.
 type Admin interface {
 	preflight.Admin
-	DescribeTopicConfigs(ctx context.Context, topics ...string) (kadm.ResourceConfigs, error)
 
 	// What CommitBoundary asks of the source, and the one thing that it writes.
 	FetchOffsets(ctx context.Context, group string) (kadm.OffsetResponses, error)
 	DescribeGroups(ctx context.Context, groups ...string) (kadm.DescribedGroups, error)
 	ListGroups(ctx context.Context, filterStates ...string) (kadm.ListedGroups, error)
-	DescribeBrokerConfigs(ctx context.Context, brokers ...int32) (kadm.ResourceConfigs, error)
 	CommitOffsets(ctx context.Context, group string, offsets kadm.Offsets) (kadm.OffsetResponses, error)
 }
 

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
@@ -49,7 +50,34 @@ type Case struct {
 type Reporter struct {
 	check    Check
 	findings []offsetmap.Finding
+	saw      []string
+	more     int // what was seen beyond mostSeen
+	notAsked bool
 }
+
+// mostSeen bounds what a result lists.
+const mostSeen = 20
+
+// Saw notes what the check looked at, with values, also when it finds nothing: of
+// the whole migration, or of a scope as findings have it. What is noted twice stands
+// once, and of much more than a reader would look at the rest is counted.
+func (r *Reporter) Saw(scope, format string, args ...any) {
+	text := oneLine(fmt.Sprintf(format, args...))
+	if scope != "" {
+		text = scope + ": " + text
+	}
+	switch {
+	case slices.Contains(r.saw, text):
+	case len(r.saw) < mostSeen:
+		r.saw = append(r.saw, text)
+	default:
+		r.more++
+	}
+}
+
+// NotAsked says that the check had nothing to look at, as one of the config has
+// without a connector.
+func (r *Reporter) NotAsked() { r.notAsked = true }
 
 func (r *Reporter) report(f offsetmap.Finding, format string, args []any) {
 	f.Check, f.Detail = r.check.ID, oneLine(fmt.Sprintf(format, args...))
@@ -95,9 +123,12 @@ func (r *Reporter) Unknown(scope string, why error) {
 // has nothing to say: connector/absent or connector/unknown blocks then.
 func withConfig(judge func(*Case, settings, *Reporter)) func(*Case, *Reporter) {
 	return func(c *Case, r *Reporter) {
-		if info, ok := c.Facts.Connector.Get(); ok {
-			judge(c, settings{info.Config}, r)
+		info, ok := c.Facts.Connector.Get()
+		if !ok {
+			r.NotAsked()
+			return
 		}
+		judge(c, settings{info.Config}, r)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // Cluster is what the brokers of a cluster said of it and of its topics.
 type Cluster struct {
 	ClusterID string
-	Brokers   int // how many brokers the cluster has
+	Brokers   []int32 // their node ids, sorted
 	// Topics holds all topics that the client may see, and those that it asked for
 	// by name, also where they do not exist or could not be read: see Topic.Err.
 	Topics map[string]Topic

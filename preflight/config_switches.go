@@ -112,7 +112,7 @@ func offsetSyncs(c *Case, s settings, r *Reporter) {
 	switch {
 	case err != nil:
 		r.Unmade(factor, err)
-	case ok && n > target.Brokers:
-		r.Block(factor, "%s is %d, the target has %d brokers: the topic cannot be created, and copying would stand still", factor, n, target.Brokers)
+	case ok && n > len(target.Brokers):
+		r.Block(factor, "%s is %d, the target has %d brokers: the topic cannot be created, and copying would stand still", factor, n, len(target.Brokers))
 	}
 }

@@ -63,6 +63,9 @@ type Facts struct {
 	// SourceReached is the id of the cluster that the connector reads from.
 	SourceReached offsetmap.Fact[string]
 
+	// Surroundings is nil after [Probe.Observe], which does not read them.
+	Surroundings *Surroundings
+
 	unmeasured, unended *fresh.UnmeasuredError
 	noGroup             error // why Group is absent
 }

@@ -62,6 +62,8 @@ type Report struct {
 	Rows []offsetmap.Row
 	// Findings are sorted, those that block first.
 	Findings []offsetmap.Finding
+	// Results holds each check that was made, or would have been, sorted by id.
+	Results []Result
 	// Group is the consumer group that was read and found, if only to have
 	// committed nothing; nil when none was.
 	Group *offsetmap.Group
@@ -83,6 +85,7 @@ func Judge(f Facts, q Question, own ...Check) Report {
 	c.beside = c.diff()
 
 	var findings []offsetmap.Finding
+	var results []Result
 	if _, ok := f.Source.Get(); ok {
 		c.Rows, findings = offsetmap.Resolve(offsetmap.Input{
 			Origin: q.Origin, Positions: q.Positions, Measured: slices.Collect(maps.Values(c.measured)), Isolation: q.isolation(), Acceptances: q.Acceptances,
@@ -101,11 +104,13 @@ func Judge(f Facts, q Question, own ...Check) Report {
 		r := Reporter{check: check}
 		check.Judge(c, &r)
 		findings = append(findings, r.findings...)
+		results = append(results, r.result())
 	}
 	findings = append(findings, misnamed(own)...)
 
 	findings = offsetmap.Accept(append(findings, c.endsMayMove()...), q.Acceptances)
 	report := Report{Rows: c.Rows, Findings: slices.DeleteFunc(findings, func(f offsetmap.Finding) bool { return f.Check == checkEndsMoved })}
+	report.Results = settle(append(results, c.ruleResults()...), report.Findings)
 	if report.Err() != nil {
 		report.Rows = nil
 	}

@@ -309,7 +309,7 @@ func (l *lab) observe() preflight.Facts {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), 30*time.Second)
 	defer cancel()
-	return l.probe.Observe(ctx)
+	return l.probe.Survey(ctx)
 }
 
 // found returns the findings with the id.

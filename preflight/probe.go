@@ -21,6 +21,8 @@ type Admin interface {
 	ListEndOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
 	// ListCommittedOffsets lists the last stable offsets.
 	ListCommittedOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
+	DescribeTopicConfigs(ctx context.Context, topics ...string) (kadm.ResourceConfigs, error)
+	DescribeBrokerConfigs(ctx context.Context, brokers ...int32) (kadm.ResourceConfigs, error)
 	DescribeProducers(ctx context.Context, partitions kadm.TopicsSet) (kadm.DescribedProducersTopics, error)
 }
 

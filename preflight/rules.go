@@ -13,7 +13,7 @@ func ruleChecks() []Check {
 		again    = "Run preflight again."
 		measures = "log start, last stable offset and high watermark of each source partition"
 		against  = "the job's positions against the source's partitions and their ranges"
-		attested = "the attestations"
+		attested = looksAtAttestations
 	)
 	rule := func(id, title string, s offsetmap.Severity, a offsetmap.Acceptable, looks, why, remedy string) Check {
 		return Check{ID: id, Title: title, Severity: s, Acceptable: a, Looks: looks, Why: why, Remedy: remedy}

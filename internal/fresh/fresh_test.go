@@ -164,8 +164,8 @@ func TestTopicsReadsAllWhenNoneIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.ClusterID != "source-1" || got.Brokers != 2 {
-		t.Errorf("cluster %q with %d brokers, want source-1 with 2", got.ClusterID, got.Brokers)
+	if got.ClusterID != "source-1" || len(got.Brokers) != 2 {
+		t.Errorf("cluster %q with brokers %d, want source-1 with 2", got.ClusterID, got.Brokers)
 	}
 	internal := map[string]bool{}
 	for name, topic := range got.Topics {

@@ -19,7 +19,7 @@ var ErrNoClusterID = errors.New("the brokers tell no cluster id")
 // Cluster is what one Metadata answer said.
 type Cluster struct {
 	ClusterID string
-	Brokers   int // how many brokers the cluster has
+	Brokers   []int32 // their node ids, sorted
 	// Topics holds every topic that was asked for, also those that do not exist
 	// or could not be read: see Topic.Err.
 	Topics map[string]Topic
@@ -68,7 +68,7 @@ func Topics(ctx context.Context, admin Admin, topics ...string) (Cluster, error)
 }
 
 func clusterOf(meta kadm.Metadata) (Cluster, error) {
-	c := Cluster{ClusterID: meta.Cluster, Brokers: len(meta.Brokers), Topics: make(map[string]Topic, len(meta.Topics))}
+	c := Cluster{ClusterID: meta.Cluster, Brokers: slices.Sorted(slices.Values(meta.Brokers.NodeIDs())), Topics: make(map[string]Topic, len(meta.Topics))}
 	for name, d := range meta.Topics {
 		t := Topic{Name: name, ID: offsetmap.TopicID(d.ID), Internal: d.IsInternal, Err: d.Err}
 		for p, pd := range d.Partitions {
