@@ -1,12 +1,13 @@
 package connecttest
 
 import (
-	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/flinkmm2/flinkmm2/internal/mirrordef"
 )
 
 // config is a connector's configuration as it was sent. A nil value is JSON
@@ -58,66 +59,21 @@ type configKey struct {
 	name, kind, importance, group, width, displayName string
 	required                                          bool
 	order                                             int
-	since, until                                      version // until is exclusive; zero: no bound
 	fallback                                          *string // default value
-}
-
-// configDefTable was dumped from GET /connector-plugins/MirrorSourceConnector/config
-// of workers of 3.4.1, 3.5.1, 3.6.2, 3.7.2, 3.8.1, 3.9.2, 4.0.2, 4.1.2 and 4.3.1.
-//
-//go:embed configdef.tsv
-var configDefTable string
-
-// parseConfigDef reads the table: a line of names, then one line for each key and
-// each of its defaults, with the versions that have it.
-func parseConfigDef(table string) ([]configKey, error) {
-	var keys []configKey
-	for i, line := range strings.Split(strings.TrimSpace(table), "\n") {
-		if i == 0 {
-			continue
-		}
-		f := strings.Split(line, "\t")
-		if len(f) != 11 {
-			return nil, fmt.Errorf("configdef.tsv line %d: %d fields, want 11", i+1, len(f))
-		}
-		k := configKey{
-			name: f[0], kind: f[1], required: f[2] == "required", importance: f[3],
-			group: f[4], width: f[6], displayName: f[7],
-		}
-		var err error
-		if k.order, err = strconv.Atoi(f[5]); err != nil {
-			return nil, fmt.Errorf("configdef.tsv line %d: %w", i+1, err)
-		}
-		for _, bound := range []struct {
-			text string
-			to   *version
-		}{{f[8], &k.since}, {f[9], &k.until}} {
-			if bound.text == "-" {
-				continue
-			}
-			if *bound.to, err = parseVersion(bound.text); err != nil {
-				return nil, fmt.Errorf("configdef.tsv line %d: %w", i+1, err)
-			}
-		}
-		if v, ok := strings.CutPrefix(f[10], "string:"); ok {
-			k.fallback = &v
-		}
-		keys = append(keys, k)
-	}
-	return keys, nil
 }
 
 // configKeys returns the keys that a version knows, in the order of its
 // ConfigDef.
 func (v version) configKeys() ([]configKey, error) {
-	all, err := parseConfigDef(configDefTable)
-	if err != nil {
-		return nil, err
+	defined, err := mirrordef.SourceAt(mirrordef.Version{v.major, v.minor, v.patch})
+	keys := make([]configKey, len(defined))
+	for i, k := range defined {
+		keys[i] = configKey{
+			name: k.Name, kind: k.Kind, importance: k.Importance, group: k.Group, width: k.Width, displayName: k.DisplayName,
+			required: k.Required, order: k.Order, fallback: k.Default,
+		}
 	}
-	return slices.DeleteFunc(all, func(k configKey) bool {
-		return !v.atLeast(k.since.major, k.since.minor, k.since.patch) ||
-			(k.until != version{} && v.atLeast(k.until.major, k.until.minor, k.until.patch))
-	}), nil
+	return keys, err
 }
 
 // value returns what key is set to, or its default in this version, or "".
