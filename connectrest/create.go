@@ -95,6 +95,11 @@ func (c *Client) Create(ctx context.Context, req CreateRequest) (ConnectorInfo, 
 			return ConnectorInfo{}, err
 		}
 	}
+	return c.createNew(ctx, req)
+}
+
+// createNew is Create on a worker that has what req asks for.
+func (c *Client) createNew(ctx context.Context, req CreateRequest) (ConnectorInfo, error) {
 	// Asked first, so that after a lost answer a connector of this name and
 	// configuration is this one, and not another that runs on purpose.
 	switch _, err := c.Connector(ctx, req.Name); {

@@ -5,13 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 )
+
+// mirrorSourceClasses are the full name of MirrorSourceConnector, and the names
+// without package and without "Connector" that a worker takes for it
+// (PluginUtils.computeAliases).
+var mirrorSourceClasses = []string{"org.apache.kafka.connect.mirror.MirrorSourceConnector", "MirrorSourceConnector", "MirrorSource"}
+
+// IsMirrorSource reports whether a worker takes class, the value of
+// connector.class, for MirrorMaker 2's MirrorSourceConnector.
+func IsMirrorSource(class string) bool { return slices.Contains(mirrorSourceClasses, class) }
 
 // MirrorSourceIdle returns a configuration for [Client.CreateThenStop] that
 // a MirrorSourceConnector starts with and copies nothing: config with
 // enabled=false, upon which its start() returns before it makes a client of
 // either cluster (MirrorSourceConnector.start), and with topics that match none,
-// since a slash is in no topic's name.
+// since a slash is in no topic's name. Of what another class makes of these keys
+// it says nothing: see [IsMirrorSource].
 func MirrorSourceIdle(config Config) Config {
 	idle := maps.Clone(config)
 	if idle == nil {
@@ -33,6 +44,10 @@ func MirrorSourceIdle(config Config) Config {
 // is a [*StartedError]: idle was not idle. Where a step fails, the connector is
 // left as the error says, with the idle configuration or STOPPED: it is not
 // deleted, since somebody else may have made it his meanwhile.
+//
+// A connector of that name that has exactly the configuration idle is what such a
+// call has left, on a worker of any version, and the same call goes on with it.
+// Any other is an [ErrExists].
 func (c *Client) CreateThenStop(ctx context.Context, req CreateRequest, idle Config) (ConnectorInfo, error) {
 	if err := req.check(); err != nil {
 		return ConnectorInfo{}, err
@@ -49,17 +64,36 @@ func (c *Client) CreateThenStop(ctx context.Context, req CreateRequest, idle Con
 	case idle["connector.class"] != req.Config["connector.class"]:
 		return ConnectorInfo{}, fmt.Errorf("%w: connector %q: the idle configuration is of class %q, not %q", ErrBadRequest, req.Name, idle["connector.class"], req.Config["connector.class"])
 	}
-	switch v, err := c.Version(ctx); {
-	case err != nil && !errors.Is(err, ErrVersion):
-		return ConnectorInfo{}, err
-	case v.AtLeast(featureInitialState.major, featureInitialState.minor):
-		return c.Create(ctx, req)
-	case !v.AtLeast(featureStop.major, featureStop.minor):
-		return ConnectorInfo{}, &UnsupportedError{Feature: featureStop.name, Needed: KafkaVersion(featureStop.major, featureStop.minor), Found: v}
+	first := req
+	if err := c.require(ctx, featureInitialState); err != nil {
+		old, ok := errors.AsType[*UnsupportedError](err)
+		switch {
+		case !ok || !old.Found.Known():
+			return ConnectorInfo{}, err
+		case !old.Found.AtLeast(featureStop.major, featureStop.minor):
+			return ConnectorInfo{}, &UnsupportedError{Feature: featureStop.name, Needed: KafkaVersion(featureStop.major, featureStop.minor), Found: old.Found}
+		}
+		first = way
 	}
-	if _, err := c.Create(ctx, way); err != nil {
-		return ConnectorInfo{}, err
+	info, err := c.createNew(ctx, first)
+	if errors.Is(err, ErrExists) && !errors.Is(err, ErrOutcomeUnknown) {
+		left, readErr := c.Connector(ctx, req.Name)
+		switch {
+		case readErr != nil:
+			return ConnectorInfo{}, fmt.Errorf("%w; with which configuration could not be read: %w", err, readErr)
+		case !maps.Equal(left.Config, named(idle, req.Name)):
+			return ConnectorInfo{}, err
+		}
+		first, err = way, nil
 	}
+	if err != nil || first.InitialState != "" {
+		return info, err
+	}
+	return c.stopThenConfigure(ctx, req, way)
+}
+
+// stopThenConfigure takes a connector that was created idle to the end of the way.
+func (c *Client) stopThenConfigure(ctx context.Context, req, way CreateRequest) (ConnectorInfo, error) {
 	if err := c.stopIdle(ctx, way); err != nil {
 		return ConnectorInfo{}, err
 	}

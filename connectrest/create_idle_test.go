@@ -2,6 +2,7 @@ package connectrest_test
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -61,6 +62,68 @@ func TestWayIsNotGoneWhereTheWorkerHasInitialStates(t *testing.T) {
 	}
 	if !strings.Contains(s.body("POST /connectors"), `"initial_state":"STOPPED"`) || s.sent("PUT /connectors/mm2/stop") != 0 {
 		t.Errorf("sent %v", s.all())
+	}
+}
+
+// What a call left that ended on the way is known by its configuration, also by a
+// worker that was upgraded meanwhile, and is taken to the end.
+func TestWayThatAnEarlierCallLeftIsGoneOnWith(t *testing.T) {
+	for name, tt := range map[string]struct {
+		worker, exists string
+		is             error
+		writes         []string
+	}{
+		"of 3.6":                     {worker36, createdIdle, nil, []string{"PUT /connectors/mm2/stop", "PUT /connectors/mm2/config"}},
+		"of an upgraded worker":      {worker39, createdIdle, nil, []string{"PUT /connectors/mm2/stop", "PUT /connectors/mm2/config"}},
+		"with its own configuration": {worker36, created, connectrest.ErrExists, nil},
+		"idle in another way":        {worker36, strings.Replace(createdIdle, `"topics":"/"`, `"topics":"orders"`, 1), connectrest.ErrExists, nil},
+	} {
+		s := way(t).on("GET /", status(200, tt.worker)).on("GET /connectors/mm2", status(200, tt.exists))
+		info, err := s.client().CreateThenStop(t.Context(), createMM2(), idle())
+		if !errors.Is(err, tt.is) || err == nil && info.Config["topics"] != "orders" {
+			t.Errorf("%s: got %+v, %v", name, info, err)
+		}
+		var writes []string
+		for _, r := range s.all() {
+			if !strings.HasPrefix(r, "GET ") {
+				writes = append(writes, r)
+			}
+		}
+		if diff := cmp.Diff(tt.writes, writes); diff != "" {
+			t.Errorf("%s: writes (-want +got):\n%s", name, diff)
+		}
+	}
+	s := way(t).on("GET /connectors/mm2", status(200, createdIdle), refuse(403, "no"))
+	_, err := s.client().CreateThenStop(t.Context(), createMM2(), idle())
+	checkMeanings(t, err, connectrest.ErrExists, connectrest.ErrForbidden)
+}
+
+// A worker that hides its version and shows that it has initial states needs no way.
+func TestWayAsksForInitialStatesAsCreateDoes(t *testing.T) {
+	asked := false
+	s := ready(t).on("GET /", status(200, acmeWorker)).on("GET /connectors/mm2/status", status(200, stopped))
+	s.on("POST /connectors", func(w http.ResponseWriter, r *http.Request) {
+		if asked {
+			status(201, created)(w, r)
+			return
+		}
+		asked = true
+		refuse(500, noSuchState)(w, r)
+	})
+	_, err := s.client(connectrest.WithCapabilityQuestions()).CreateThenStop(t.Context(), createMM2(), idle())
+	if err != nil || s.sent("POST /connectors") != 2 || !strings.Contains(s.body("POST /connectors"), "NONE_SUCH") || s.sent("PUT /connectors/mm2/stop") != 0 {
+		t.Errorf("sent %v: %v", s.all(), err)
+	}
+}
+
+func TestMirrorSourceHasThreeNames(t *testing.T) {
+	for class, want := range map[string]bool{
+		"org.apache.kafka.connect.mirror.MirrorSourceConnector": true, "MirrorSourceConnector": true, "MirrorSource": true,
+		"": false, "org.apache.kafka.connect.mirror.MirrorHeartbeatConnector": false, "mirrorsource": false,
+	} {
+		if connectrest.IsMirrorSource(class) != want {
+			t.Errorf("%q: want %t", class, want)
+		}
 	}
 }
 
