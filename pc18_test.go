@@ -169,7 +169,7 @@ func manyCutover(t *testing.T, told string) {
 
 	_, err = steps.Apply(ctx, plan)
 	failed, ok := errors.AsType[*connectrest.PartsError](err)
-	const says = `part 7 of 100 (1000 partitions, {"cluster":"source","topic":"region.orders-0120","partition":0} to {"cluster":"source","topic":"region.orders-0139","partition":49})`
+	const says = "part 7 of 100 (1000 partitions, region.orders-0120-0 to region.orders-0139-49)"
 	if !ok || failed.Failed != 7 || !errors.Is(err, connectrest.ErrForbidden) || !strings.Contains(err.Error(), says) ||
 		!strings.Contains(err.Error(), "; written: parts 1 to 6 (6000 partitions); not written: parts 7 to 100 (94000 partitions)") {
 		t.Fatalf("a part was refused: %v", bounded(err))
