@@ -1,7 +1,6 @@
 package connectrest
 
 import (
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -21,9 +20,6 @@ import (
 // map[string]string made of it holds every value. A Config that was redacted is
 // refused by the calls that send one: the worker would store the mark.
 type Config map[string]string
-
-// MarshalJSON writes the redacted configuration.
-func (c Config) MarshalJSON() ([]byte, error) { return json.Marshal(map[string]string(c.Redacted())) }
 
 // checkValues refuses a configuration whose secrets are gone.
 func (c Config) checkValues() error {

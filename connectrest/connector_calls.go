@@ -56,9 +56,9 @@ func (c ConnectorInfo) check(name string) error {
 
 // Config returns a connector's configuration.
 func (c *Client) Config(ctx context.Context, name string) (Config, error) {
-	var out Config
+	var out storedConfig
 	err := c.get(ctx, name, request{out: &out, valid: func() error { return missing(out == nil, "object") }}, "config")
-	return out, err
+	return Config(out), err
 }
 
 // Status returns the states of a connector and its tasks, as the worker that
