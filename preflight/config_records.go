@@ -14,7 +14,7 @@ func recordConfigChecks() []Check {
 		ID:         "config/converters",
 		Title:      "Keys, values and headers are copied byte for byte",
 		Severity:   offsetmap.Block,
-		Acceptable: offsetmap.ByScope,
+		Acceptable: offsetmap.Exact,
 		Looks:      "key.converter, value.converter and header.converter",
 		Why:        "Where one is left out the worker's own decides, which no API shows. SimpleHeaderConverter, its default for headers, writes binary headers as base64; JsonConverter wraps values and fails on a null one.",
 		Remedy:     `Set all three to "org.apache.kafka.connect.converters.ByteArrayConverter".`,

@@ -29,7 +29,7 @@ func switchConfigChecks() []Check {
 		ID:         "config/topic-config-sync",
 		Title:      "Topic configs are not carried over",
 		Severity:   offsetmap.Block,
-		Acceptable: offsetmap.ByScope,
+		Acceptable: offsetmap.Exact,
 		Looks:      "sync.topic.configs.enabled (default true)",
 		Why:        "It is on unless switched off, and every ten minutes overwrites the target's retention, compaction and sizes with the source's.",
 		Remedy:     `Set "sync.topic.configs.enabled": "false".`,
@@ -50,7 +50,7 @@ func switchConfigChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "emit.offset-syncs.enabled from 3.9 (KIP-1031); before, offset-syncs.topic.location and offset-syncs.topic.replication.factor against the target's brokers",
 		Why:        "The offset-syncs topic is written from the data producer's callback. Where it cannot be created (no right to write on the source, replication factor 3 on fewer brokers) copying stands still, RUNNING, without an error. Before 3.9 emit.offset-syncs.enabled is ignored without a word.",
-		Remedy:     `3.9 and later: set "emit.offset-syncs.enabled": "false" and no key that begins with offset-syncs. 3.7 and 3.8: set "offset-syncs.topic.location": "target" and a feasible "offset-syncs.topic.replication.factor".`,
+		Remedy:     `3.9 and later: set "emit.offset-syncs.enabled": "false" and no key that begins with offset-syncs. Before: set "offset-syncs.topic.location": "target" and a feasible "offset-syncs.topic.replication.factor".`,
 		Judge:      withConfig(offsetSyncs),
 	}, {
 		ID:         "config/offset-syncs-unavoidable",
