@@ -13,10 +13,10 @@ import (
 	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
-// proxyRefusal is an HTTP proxy that makes no connection (CONNECT).
-type proxyRefusal struct{ status int }
+// proxyError is an HTTP proxy that makes no connection (CONNECT).
+type proxyError struct{ status int }
 
-func (e *proxyRefusal) Error() string {
+func (e *proxyError) Error() string {
 	return fmt.Sprintf("the HTTP proxy refuses to connect: status %d %s", e.status, http.StatusText(e.status))
 }
 
@@ -26,7 +26,7 @@ func refusedByProxy(_ context.Context, _ *url.URL, _ *http.Request, resp *http.R
 	if resp.StatusCode == http.StatusOK {
 		return nil
 	}
-	return &proxyRefusal{resp.StatusCode}
+	return &proxyError{resp.StatusCode}
 }
 
 // judgeFailure tells what the lack of a complete answer means. connected says
@@ -48,7 +48,7 @@ func judgeFailure(ctx context.Context, err error, connected bool) answer {
 	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect") {
 		return answer{meanings: []error{ErrUnreachable}, effect: notSent, again: patiently, elsewhere: true}
 	}
-	if proxy, ok := errors.AsType[*proxyRefusal](err); ok {
+	if proxy, ok := errors.AsType[*proxyError](err); ok {
 		if proxy.status == http.StatusProxyAuthRequired {
 			return answer{meanings: []error{ErrUnauthorized}, effect: notSent, hint: "the proxy wants credentials: give them in the URL of HTTPS_PROXY"}
 		}
