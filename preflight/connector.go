@@ -1,8 +1,6 @@
 package preflight
 
 import (
-	"slices"
-
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -66,13 +64,10 @@ func connectorChecks() []Check {
 
 func connectorClass(_ *Case, s settings, r *Reporter) {
 	class, _, err := s.get("connector.class")
-	// A worker also takes a plugin's name without its package, and that without
-	// "Connector" (PluginUtils.computeAliases).
-	aliases := []string{mirrorSource, "MirrorSourceConnector", "MirrorSource"}
 	switch {
 	case err != nil:
 		r.Unmade("connector.class", err)
-	case !slices.Contains(aliases, class):
+	case !connectrest.IsMirrorSource(class):
 		r.Block("connector.class", "connector.class is %q", class)
 	}
 }

@@ -230,7 +230,7 @@ func (l *lab) put() {
 		l.must(l.client.Delete(ctx, connector))
 	}
 	config := maps.Clone(l.config)
-	_, err := l.client.Create(ctx, connectrest.CreateRequest{Name: connector, Config: config, InitialState: connectrest.StateStopped})
+	_, err := l.client.CreateThenStop(ctx, connectrest.CreateRequest{Name: connector, Config: config, InitialState: connectrest.StateStopped}, connectrest.MirrorSourceIdle(config))
 	l.must(err)
 	_, err = l.client.AwaitStopped(ctx, connector)
 	l.must(err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -45,7 +46,7 @@ func TestVersions(t *testing.T) {
 	t.Run("a plugin too old", func(t *testing.T) {
 		t.Parallel()
 		l := newLab(t, setup{})
-		defer l.plugin("3.6.1")()
+		defer l.plugin("3.5.2")()
 		if f := l.one("worker/version"); f.Scope != "plugin" || f.Severity != offsetmap.Block {
 			t.Error(f)
 		}
@@ -74,6 +75,27 @@ func TestVersions(t *testing.T) {
 		l := newLab(t, setup{})
 		defer l.refuse("/connector-plugins")()
 		if f := l.one("worker/plugin"); !f.Unmade {
+			t.Error(f)
+		}
+	})
+	t.Run("a worker without initial states", func(t *testing.T) {
+		t.Parallel()
+		l := newLab(t, setup{version: "3.6.2"})
+		r := l.judge()
+		l.want(r, "warn worker/version worker", "warn config/offset-syncs-unavoidable")
+		l.says(found(r, "worker/version")[0], "3.6.2", "enabled=false", "stopped, and given its config only then")
+		l.says(found(r, "config/offset-syncs-unavoidable")[0], "3.6.2 always writes offset-syncs")
+		if diff := cmp.Diff(found(r, "worker/version"), l.observe().WorkerVersion()); diff != "" {
+			t.Errorf("of the worker alone (-the check +alone):\n%s", diff)
+		}
+	})
+	t.Run("a worker that cannot alter offsets", func(t *testing.T) {
+		t.Parallel()
+		l := newLab(t, setup{})
+		defer l.answer("/", connectrest.WorkerInfo{Version: version("3.5.2"), KafkaClusterID: "target-1"})()
+		f := l.one("worker/version")
+		l.says(f, "3.5.2", "older than 3.6")
+		if f.Scope != "worker" || f.Severity != offsetmap.Block || f.Acceptable != offsetmap.Never {
 			t.Error(f)
 		}
 	})

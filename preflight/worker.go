@@ -24,16 +24,7 @@ func workerChecks() []Check {
 				r.Unknown("", c.Facts.Worker.Err())
 			}
 		},
-	}, {
-		ID:         "worker/version",
-		Title:      "Worker and MirrorMaker 2 are Kafka 3.7 or later",
-		Severity:   offsetmap.Block,
-		Acceptable: offsetmap.Never,
-		Looks:      "the version in GET /, which decides the REST API, and that of the MirrorSourceConnector plugin, which decides the copying",
-		Why:        "3.7 is the first that creates a connector STOPPED (KIP-980). Before 3.6 offsets cannot be altered at all (KIP-875), and MirrorMaker 2 up to 3.6.1 starts a partition without an offset at 0, whatever the reset rule says (KAFKA-13988).",
-		Remedy:     "Upgrade the worker. Where a vendor's version is one that is not understood, find out the Kafka version behind it and accept the check by name. A plan holds for the versions that it was made with: after an upgrade make a new one.",
-		Judge:      workerVersion,
-	}, {
+	}, workerVersionCheck(), {
 		ID:         "worker/plugin",
 		Title:      "The worker has MirrorSourceConnector, in its own version",
 		Severity:   offsetmap.Block,
@@ -63,26 +54,61 @@ func workerChecks() []Check {
 	}}
 }
 
+func workerVersionCheck() Check {
+	return Check{
+		ID:         "worker/version",
+		Title:      "Worker and MirrorMaker 2 are Kafka 3.6 or later",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Never,
+		Looks:      "the version in GET /, which decides the REST API, and that of the MirrorSourceConnector plugin, which decides the copying",
+		Why:        "Before 3.6 offsets cannot be altered at all (KIP-875). 3.7 is the first that creates a connector STOPPED (KIP-980): before, a connector has to start once, and what it starts with must copy nothing. MirrorMaker 2 up to 3.6.1 begins a partition without an offset at 0 and not by the reset rule (KAFKA-13988), which is the same for what a plan clears.",
+		Remedy:     "Upgrade the worker; on 3.6 nothing has to be done, since runbook create lets the connector start with a config that copies nothing and stops it before it gets its own. Where a vendor's version is one that is not understood, find out the Kafka version behind it and accept the check by name. A plan holds for the versions that it was made with: after an upgrade make a new one.",
+		Judge:      workerVersion,
+	}
+}
+
 func workerVersion(c *Case, r *Reporter) {
-	judge := func(scope, what string, v connectrest.Version, err error) {
-		switch {
-		case err != nil:
-			r.Unmade(scope, err)
-		case !v.AtLeast(3, 7):
-			r.Block(scope, "%s is %s, older than 3.7", what, v)
-		}
-	}
-	if w, ok := c.Facts.Worker.Get(); ok {
-		var err error
-		if !w.Version.Known() {
-			_, err = connectrest.ParseVersion(w.Version.String())
-		}
-		judge("worker", "the worker", w.Version, err)
-	}
+	c.Facts.reportWorkerVersion(r)
 	if _, ok := c.Facts.Plugins.Get(); ok && c.hasPlugin() {
 		v, err := c.Facts.MirrorVersion()
-		judge("plugin", "the plugin MirrorSourceConnector", v, err)
+		tooOld(r, "plugin", "the plugin MirrorSourceConnector", v, err)
 	}
+}
+
+// WorkerVersion returns what check worker/version finds of the worker alone, for
+// who writes to it before there is a connector.
+func (f Facts) WorkerVersion() []offsetmap.Finding {
+	r := Reporter{check: workerVersionCheck()}
+	f.reportWorkerVersion(&r)
+	return r.findings
+}
+
+func (f Facts) reportWorkerVersion(r *Reporter) {
+	const scope = "worker"
+	w, ok := f.Worker.Get()
+	if !ok {
+		return // worker/unknown
+	}
+	var err error
+	if !w.Version.Known() {
+		_, err = connectrest.ParseVersion(w.Version.String())
+	}
+	if !tooOld(r, scope, "the worker", w.Version, err) && !w.Version.AtLeast(3, 7) {
+		r.Warn(scope, "the worker is %s, which creates no connector STOPPED: it is created with enabled=false and topics that match none, stopped, and given its config only then", w.Version)
+	}
+}
+
+// tooOld reports a version that blocks.
+func tooOld(r *Reporter, scope, what string, v connectrest.Version, err error) bool {
+	switch {
+	case err != nil:
+		r.Unmade(scope, err)
+	case !v.AtLeast(3, 6):
+		r.Block(scope, "%s is %s, older than 3.6", what, v)
+	default:
+		return false
+	}
+	return true
 }
 
 func (c *Case) hasPlugin() bool {

@@ -51,7 +51,7 @@ func workerBreakages() map[string]breakage {
 	return map[string]breakage{
 		"worker/unknown": func(l *lab) func() { return l.refuse("/") },
 		"worker/version": func(l *lab) func() {
-			return l.answer("/", connectrest.WorkerInfo{Version: version("3.6.2"), Commit: "x", KafkaClusterID: "target-1"})
+			return l.answer("/", connectrest.WorkerInfo{Version: version("3.5.2"), Commit: "x", KafkaClusterID: "target-1"})
 		},
 		"worker/plugin": func(l *lab) func() { return l.answer("/connector-plugins", []connectrest.PluginInfo{}) },
 		"worker/producer-cluster": func(l *lab) func() {
