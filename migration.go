@@ -44,6 +44,7 @@ type Admin interface {
 type Connect interface {
 	preflight.Connect
 	Create(ctx context.Context, req connectrest.CreateRequest) (connectrest.ConnectorInfo, error)
+	CreateThenStop(ctx context.Context, req connectrest.CreateRequest, idle connectrest.Config) (connectrest.ConnectorInfo, error)
 	AwaitStopped(ctx context.Context, name string) (connectrest.Status, error)
 	AwaitOffsets(ctx context.Context, name string, want func([]connectrest.Offset) error, within time.Duration) ([]connectrest.Offset, error)
 	AlterOffsetsInParts(ctx context.Context, name string, offsets []connectrest.Offset, opts ...connectrest.PartsOption) error

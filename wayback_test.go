@@ -41,6 +41,7 @@ type wayBack struct {
 	checkpoint     int64  // of the savepoint that plans are made from
 	group          string // that plans are to look at
 	options        []flinkmm2.Option
+	changes        map[string]string // of the connector's config
 
 	*clock
 }
@@ -92,15 +93,25 @@ func (s *side) produce(t *testing.T, partition int32, n int) {
 
 const flushTimeout = 2 * time.Second
 
+// newestWorker is the version of the worker of most tests.
+const newestWorker = "4.3.1"
+
 // prepared is a migration before its first step: both clusters, and a worker.
 func prepared(t *testing.T) *wayBack {
 	t.Helper()
-	w := &wayBack{T: t, clock: &clock{}, source: newSide(t, "the-source"), target: newSide(t, "the-target")}
+	return preparedOn(t, newestWorker, nil)
+}
+
+// preparedOn is prepared on a worker of a version, with changes of the connector's
+// config; an empty value removes a key.
+func preparedOn(t *testing.T, version string, changes map[string]string) *wayBack {
+	t.Helper()
+	w := &wayBack{T: t, clock: &clock{}, changes: changes, source: newSide(t, "the-source"), target: newSide(t, "the-target")}
 	w.source.produce(t, 0, 50)
 	w.source.produce(t, 1, 32)
 	w.target.produce(t, 0, 20)
 	w.target.produce(t, 1, 32)
-	worker, err := connecttest.NewWorker(t.Context(), w.target.ListenAddrs(), connecttest.WithOffsetFlushInterval(50*time.Millisecond))
+	worker, err := connecttest.NewWorker(t.Context(), w.target.ListenAddrs(), connecttest.WithOffsetFlushInterval(50*time.Millisecond), connecttest.WithVersion(version))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,33 +165,44 @@ func (w *wayBack) migration(source flinkmm2.Admin) *flinkmm2.Migration {
 // over is a Migration over the given client and journal.
 func (w *wayBack) over(source flinkmm2.Admin, journal flinkmm2.Journal) *flinkmm2.Migration {
 	w.Helper()
-	const bytes = "org.apache.kafka.connect.converters.ByteArrayConverter"
 	m, err := flinkmm2.New(flinkmm2.Config{
 		Source:  flinkmm2.Cluster{Admin: source, Options: w.source.client.Opts()},
 		Target:  flinkmm2.Cluster{Admin: w.target.admin, Options: w.target.client.Opts()},
 		Connect: hasty{w.connect}, Connector: "mm2", Journal: journal,
-		ConnectorConfig: connectrest.Config{
-			"connector.class":                   "org.apache.kafka.connect.mirror.MirrorSourceConnector",
-			"tasks.max":                         "2",
-			"source.cluster.alias":              "source",
-			"target.cluster.alias":              "target",
-			"source.cluster.bootstrap.servers":  strings.Join(w.source.ListenAddrs(), ","),
-			"target.cluster.bootstrap.servers":  strings.Join(w.target.ListenAddrs(), ","),
-			"topics":                            "orders",
-			"replication.policy.class":          "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
-			"emit.offset-syncs.enabled":         "false",
-			"sync.topic.configs.enabled":        "false",
-			"sync.topic.acls.enabled":           "false",
-			"source.consumer.auto.offset.reset": "earliest",
-			"key.converter":                     bytes,
-			"value.converter":                   bytes,
-			"header.converter":                  bytes,
-		},
+		ConnectorConfig: w.config(),
 	}, append([]flinkmm2.Option{flinkmm2.WithClock(w.now, w.sleep), flinkmm2.WithFlushTimeout(flushTimeout), flinkmm2.WithReadBackTimeout(2 * time.Second)}, w.options...)...)
 	if err != nil {
 		w.Fatal(err)
 	}
 	return m
+}
+
+// config is the connector's, with the changes of this world.
+func (w *wayBack) config() connectrest.Config {
+	const bytes = "org.apache.kafka.connect.converters.ByteArrayConverter"
+	config := connectrest.Config{
+		"connector.class":                   "org.apache.kafka.connect.mirror.MirrorSourceConnector",
+		"tasks.max":                         "2",
+		"source.cluster.alias":              "source",
+		"target.cluster.alias":              "target",
+		"source.cluster.bootstrap.servers":  strings.Join(w.source.ListenAddrs(), ","),
+		"target.cluster.bootstrap.servers":  strings.Join(w.target.ListenAddrs(), ","),
+		"topics":                            "orders",
+		"replication.policy.class":          "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
+		"emit.offset-syncs.enabled":         "false",
+		"sync.topic.configs.enabled":        "false",
+		"sync.topic.acls.enabled":           "false",
+		"source.consumer.auto.offset.reset": "earliest",
+		"key.converter":                     bytes,
+		"value.converter":                   bytes,
+		"header.converter":                  bytes,
+	}
+	for key, value := range w.changes {
+		if config[key] = value; value == "" {
+			delete(config, key)
+		}
+	}
+	return config
 }
 
 func (w *clock) now() time.Time {

@@ -61,6 +61,10 @@ func (m *mortal) Create(ctx context.Context, r connectrest.CreateRequest) (conne
 	return call(m, func() (connectrest.ConnectorInfo, error) { return m.Connect.Create(ctx, r) })
 }
 
+func (m *mortal) CreateThenStop(ctx context.Context, r connectrest.CreateRequest, idle connectrest.Config) (connectrest.ConnectorInfo, error) {
+	return call(m, func() (connectrest.ConnectorInfo, error) { return m.Connect.CreateThenStop(ctx, r, idle) })
+}
+
 func (m *mortal) Connector(ctx context.Context, name string) (connectrest.ConnectorInfo, error) {
 	return call(m, func() (connectrest.ConnectorInfo, error) { return m.Connect.Connector(ctx, name) })
 }
