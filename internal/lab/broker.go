@@ -11,13 +11,16 @@ import (
 	"strings"
 )
 
-// Broker is a Kafka cluster of one node.
+// Broker is a Kafka cluster of one node, to which [Lab.StartNode] may have added others.
 type Broker struct {
 	*Process
 	// Bootstrap is host:port; it stays the same when the broker is started again.
 	Bootstrap string
 	// ClusterID is what the broker reports, [SourceClusterID] or [TargetClusterID].
 	ClusterID string
+
+	controllerPort int
+	numNodes       int // that were added
 }
 
 // startBroker formats and starts a node.
@@ -30,29 +33,40 @@ func (l *Lab) startBroker(ctx context.Context, name, clusterID string, extra Pro
 			return err
 		}
 		b.Bootstrap = net.JoinHostPort("127.0.0.1", strconv.Itoa(p[0]))
+		b.controllerPort = p[1]
 		data := filepath.Join(l.dir, name+"-data")
 		return os.WriteFile(config, brokerProperties(p[0], p[1], data, extra).render(), 0o600)
 	}
-	b.probe = func(ctx context.Context) bool {
-		// The log line alone comes from a broker of before a restart as well; the open port alone comes too early.
-		if !strings.Contains(b.log.from(b.since), "Kafka Server started") {
-			return false
-		}
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", b.Bootstrap)
-		if err != nil {
-			return false
-		}
-		return conn.Close() == nil
-	}
+	b.probe = func(ctx context.Context) bool { return b.serves(ctx, b.Bootstrap) }
 	if err := b.configure(); err != nil {
 		return b, fmt.Errorf("%s: %w", name, err)
 	}
+	if err := l.format(ctx, clusterID, config); err != nil {
+		return b, fmt.Errorf("%s: %w", name, err)
+	}
+	b.argv = l.java(l.first, "kafka.Kafka", config)
+	return b, b.start(ctx)
+}
+
+// serves says whether this run of a node takes connections.
+func (p *Process) serves(ctx context.Context, address string) bool {
+	// The log line alone comes from a node of before a restart as well; the open port alone comes too early.
+	if !strings.Contains(p.log.from(p.since), "Kafka Server started") {
+		return false
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	return conn.Close() == nil
+}
+
+func (l *Lab) format(ctx context.Context, clusterID, config string) error {
 	format := l.java(l.first, "kafka.tools.StorageTool", "format", "-t", clusterID, "-c", config)
 	cmd := exec.CommandContext(ctx, format[0], format[1:]...)
 	cmd.SysProcAttr = procAttr()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return b, fmt.Errorf("%s: formatting its storage: %w\n%s", name, err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("formatting its storage: %w\n%s", err, strings.TrimSpace(string(out)))
 	}
-	b.argv = l.java(l.first, "kafka.Kafka", config)
-	return b, b.start(ctx)
+	return nil
 }

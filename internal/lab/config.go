@@ -44,6 +44,16 @@ func brokerProperties(port, controllerPort int, dataDir string, extra Properties
 	return p
 }
 
+// nodeProperties are those of a further node, a broker alone.
+func nodeProperties(id, port, controllerPort int, dataDir string, extra Properties) Properties {
+	p := brokerProperties(port, controllerPort, dataDir, nil)
+	p["process.roles"] = "broker"
+	p["node.id"] = strconv.Itoa(id)
+	p["listeners"] = p["advertised.listeners"]
+	maps.Copy(p, extra)
+	return p
+}
+
 // workerProperties are those of a distributed Connect worker.
 func workerProperties(port int, bootstrap, group string, flush time.Duration, extra Properties) Properties {
 	const bytesConverter = "org.apache.kafka.connect.converters.ByteArrayConverter"

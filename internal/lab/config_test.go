@@ -34,6 +34,14 @@ transaction.state.log.replication.factor=1
 	}
 }
 
+func TestNodeConfig(t *testing.T) {
+	got := nodeProperties(2, 9, 10, "/data", Properties{"node.id": "7"})
+	want := brokerProperties(9, 10, "/data", Properties{"process.roles": "broker", "node.id": "7", "listeners": "PLAINTEXT://127.0.0.1:9"})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestWorkerConfig(t *testing.T) {
 	got := workerProperties(83, "127.0.0.1:92", "g", 1500*time.Millisecond, Properties{"connector.client.config.override.policy": "None"}).render()
 	want := `bootstrap.servers=127.0.0.1:92

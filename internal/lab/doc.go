@@ -17,6 +17,8 @@
 // FLINKMM2_REQUIRE=jvm turns the skip into a failure. Maven resolves the jars of a release once into a cache
 // (jars/fetch.sh), so later runs need neither Maven nor the network.
 //
+// A stage grows by [Lab.StartWorker] and by [Lab.StartNode], whose broker may hold partitions that are gone with it.
+//
 // When Start or Get returns, the brokers and the worker are ready. When a test fails, the last lines of every log are
 // part of its output. At the end of the test, or of the package for [Shared], all processes are killed; on Linux also
 // when the test binary dies of a panic, a timeout or a signal.

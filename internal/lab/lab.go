@@ -115,10 +115,10 @@ func (l *Lab) newProcess(name string) *Process {
 	return p
 }
 
-func (l *Lab) forget(w *Worker) {
+func (l *Lab) forget(gone *Process) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.processes = slices.DeleteFunc(l.processes, func(p *Process) bool { return p == w.Process })
+	l.processes = slices.DeleteFunc(l.processes, func(p *Process) bool { return p == gone })
 }
 
 func (l *Lab) all() []*Process {

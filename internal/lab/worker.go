@@ -36,7 +36,7 @@ func (l *Lab) StartWorker(t testing.TB, o WorkerOptions) *Worker {
 	t.Cleanup(func() {
 		showLogIfFailed(t, w.Process, 0)
 		w.leave()
-		l.forget(w)
+		l.forget(w.Process)
 	})
 	if err != nil {
 		t.Fatal(err)
