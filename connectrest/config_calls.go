@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 )
 
 // ReplaceConfig replaces the configuration of a connector that exists. A
@@ -102,7 +103,7 @@ func (c *Client) change(ctx context.Context, name string, r request, want func(C
 	r.path, r.mode, r.connector = []string{"connectors", name, "config"}, write, name
 	r.out, r.valid = &out, func() error { return out.check(name) }
 	r.answered = func(status int) { code = status }
-	err := c.settle(ctx, 2, r, func(ctx context.Context) (err error) {
+	err := c.settle(ctx, 2, r, func(ctx context.Context, _ time.Duration) (err error) {
 		code = 0
 		if out, err = c.Connector(ctx, name); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
@@ -150,7 +151,7 @@ func (c *Client) create(ctx context.Context, req CreateRequest) (ConnectorInfo, 
 		method: http.MethodPost, path: []string{"connectors"}, mode: write, connector: req.Name,
 		body: createBody{req.Name, req.Config, req.InitialState}, secrets: req.Config.secrets(), needs: needs,
 		out: &out, valid: func() error { return out.check(req.Name) },
-	}, func(ctx context.Context) (err error) {
+	}, func(ctx context.Context, _ time.Duration) (err error) {
 		lost = true
 		out, err = c.createdSeen(ctx, req)
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // Stop asks for state STOPPED and returns when the worker has taken the request
@@ -54,10 +55,10 @@ func started(s Status) bool {
 }
 
 // stateSeen is the read-back of a change of state, which is asynchronous.
-func (c *Client) stateSeen(name string, is func(Status) bool) func(context.Context) error {
-	return func(ctx context.Context) error {
+func (c *Client) stateSeen(name string, is func(Status) bool) func(context.Context, time.Duration) error {
+	return func(ctx context.Context, within time.Duration) error {
 		var last State
-		err := c.poll(ctx, c.retry.ReadBack, func(ctx context.Context) (bool, error) {
+		err := c.poll(ctx, within, func(ctx context.Context) (bool, error) {
 			s, err := c.status(ctx, name, request{single: true})
 			if err != nil {
 				return false, err
@@ -81,9 +82,9 @@ func (c *Client) Delete(ctx context.Context, name string) error {
 	lost := false
 	err := c.settle(ctx, 2, request{
 		method: http.MethodDelete, path: []string{"connectors", name}, mode: write, connector: name,
-	}, func(ctx context.Context) error {
+	}, func(ctx context.Context, within time.Duration) error {
 		lost = true
-		return c.absenceSeen(ctx, name)
+		return c.absenceSeen(ctx, name, within)
 	})
 	if lost && errors.Is(err, ErrNotFound) {
 		// The second request found what the first, whose answer was lost, did.
@@ -92,9 +93,9 @@ func (c *Client) Delete(ctx context.Context, name string) error {
 	return err
 }
 
-func (c *Client) absenceSeen(ctx context.Context, name string) error {
+func (c *Client) absenceSeen(ctx context.Context, name string, within time.Duration) error {
 	seen := false
-	err := c.poll(ctx, c.retry.ReadBack, func(ctx context.Context) (bool, error) {
+	err := c.poll(ctx, within, func(ctx context.Context) (bool, error) {
 		_, err := c.connectorInfo(ctx, name, request{single: true})
 		if errors.Is(err, ErrNotFound) {
 			return true, nil
@@ -116,7 +117,7 @@ func (c *Client) ResetActiveTopics(ctx context.Context, name string) error {
 	}
 	return c.settle(ctx, 2, request{
 		method: http.MethodPut, path: []string{"connectors", name, "topics", "reset"}, mode: write, connector: name,
-	}, func(ctx context.Context) error {
+	}, func(ctx context.Context, _ time.Duration) error {
 		topics, err := c.ActiveTopics(ctx, name)
 		if err == nil && len(topics) > 0 {
 			err = fmt.Errorf("%w: %d topics are still listed", errNotSeen, len(topics))

@@ -106,7 +106,7 @@ func (c *Client) SetLogger(ctx context.Context, logger, level string, scope Logg
 	default:
 		return nil, fmt.Errorf("%w: logger %q: %q is no scope: want %s or %s", ErrBadRequest, logger, scope, ScopeWorker, ScopeCluster)
 	}
-	err := c.settle(ctx, 2, r, func(ctx context.Context) error {
+	err := c.settle(ctx, 2, r, func(ctx context.Context, _ time.Duration) error {
 		changed = nil
 		l, err := c.Logger(ctx, logger)
 		if err == nil && !strings.EqualFold(l.Level, level) {

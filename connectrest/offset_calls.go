@@ -85,12 +85,12 @@ func (c *Client) alter(ctx context.Context, name string, offsets []Offset) error
 		method: http.MethodPatch, path: []string{"connectors", name, "offsets"}, mode: write,
 		connector: name, body: sendOffsets(offsets), needs: featureAlter,
 		out: &done, valid: done.check,
-	}, func(ctx context.Context) error {
+	}, func(ctx context.Context, within time.Duration) error {
 		want, err := newOffsetTable(offsets)
 		if err != nil {
 			return err
 		}
-		_, err = c.awaitStored(ctx, name, want, c.retry.ReadBack)
+		_, err = c.awaitStored(ctx, name, want, within)
 		if e, ok := errors.AsType[*ReadBackError](err); ok && e.Reads > 0 {
 			return fmt.Errorf("%w: %w", errNotSeen, err)
 		}
@@ -137,8 +137,8 @@ func (c *Client) ResetOffsets(ctx context.Context, name string) error {
 	return c.settle(ctx, 2, request{
 		method: http.MethodDelete, path: []string{"connectors", name, "offsets"}, mode: write,
 		connector: name, needs: featureAlter, out: &done, valid: done.check,
-	}, func(ctx context.Context) error {
-		offsets, err := c.AwaitStableOffsets(ctx, name, maxPoll, c.retry.ReadBack)
+	}, func(ctx context.Context, within time.Duration) error {
+		offsets, err := c.AwaitStableOffsets(ctx, name, maxPoll, within)
 		if err == nil && slices.ContainsFunc(offsets, func(o Offset) bool { return !o.IsNull() }) {
 			err = fmt.Errorf("%w: %d offsets are still stored", errNotSeen, len(offsets))
 		}

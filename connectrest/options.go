@@ -54,8 +54,10 @@ type RetryPolicy struct {
 	// unknown meaning) are tried twice more at most.
 	Budget time.Duration
 	// ReadBack bounds how long a call reads back after a write whose outcome is
-	// unknown, and how long Create waits for the status of what it created. By
-	// default, 30 s.
+	// unknown, and how long Create waits for the status of what it created. A
+	// write that never came to be is sent again, also to another worker, only once
+	// this has passed; or, where the context's deadline is nearer, half of the time
+	// that is left. By default, 30 s.
 	ReadBack time.Duration
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // errNotSeen is what a read-back says when it could read, and what was asked for
@@ -12,14 +13,14 @@ var errNotSeen = errors.New("it is not done yet")
 
 // settle sends a write at most sends times. It sends again only after a
 // read-back: seen returns nil when what was asked for is there, an errNotSeen
-// when it is not, and any other error when that could not be read, which ends
-// it.
+// when it is not within the given time, and any other error when that could not
+// be read, which ends it.
 //
 // What is not seen may still happen, since a worker goes on after it gave up
 // the request. So only what may be repeated has more than one send, and none where
 // the policy says that nothing is sent again; the end of it all is an unknown
 // outcome.
-func (c *Client) settle(ctx context.Context, sends int, r request, seen func(context.Context) error) error {
+func (c *Client) settle(ctx context.Context, sends int, r request, seen func(context.Context, time.Duration) error) error {
 	if c.retry.Budget < 0 {
 		sends = 1
 	}
@@ -28,7 +29,7 @@ func (c *Client) settle(ctx context.Context, sends int, r request, seen func(con
 		return lost
 	}
 	for sent := 1; ; sent++ {
-		err := seen(ctx)
+		err := seen(ctx, c.readBackWithin(ctx, sent < sends))
 		if err == nil {
 			c.log.InfoContext(ctx, "kafka connect read back: the write was done, though its answer was lost", "reason", lost)
 			return nil
@@ -47,4 +48,15 @@ func (c *Client) settle(ctx context.Context, sends int, r request, seen func(con
 			return fmt.Errorf("%w; sent again: %w", lost, again)
 		}
 	}
+}
+
+// readBackWithin bounds one read-back. Of the time that ctx leaves, half is kept for
+// a write that may be sent again: a deadline below RetryPolicy.ReadBack would
+// otherwise end in an unknown outcome, with another worker never asked.
+func (c *Client) readBackWithin(ctx context.Context, sendsAgain bool) time.Duration {
+	within := c.retry.ReadBack
+	if end, ok := ctx.Deadline(); ok && sendsAgain {
+		within = min(within, time.Until(end)/2)
+	}
+	return within
 }

@@ -193,3 +193,49 @@ func TestUnknownOutcomeSaysBothFailures(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A caller's deadline is often shorter than the read-back. Spent on it whole, it
+// left a write that never came to be unsent, and the other worker unasked.
+func TestReadBackLeavesTimeForTheWriteThatMustBeSentAgain(t *testing.T) {
+	const patch, get = "PATCH /connectors/mm2/offsets", "GET /connectors/mm2/offsets"
+	one := []connectrest.Offset{{Partition: raw(`{"p":1}`), Offset: raw(`{"o":1}`)}}
+	for _, tt := range []struct {
+		name      string
+		deadline  time.Duration // 0 for none
+		less, tot time.Duration // bounds of all pauses before the second write
+	}{
+		{"no deadline", 0, 30 * time.Second, 31 * time.Second},
+		{"a far one", time.Hour, 30 * time.Second, 31 * time.Second},
+		{"a near one", 20 * time.Second, 5 * time.Second, 10 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bad := newScript(t).on(patch, refuse(500, forwarding)).on(get, status(200, `{"offsets":[]}`))
+			good := newScript(t).on(patch, status(200, `{"message":"ok"}`)).on(get, status(200, `{"offsets":[]}`))
+			clock := newClock()
+			client, err := connectrest.NewCluster([]string{bad.URL, good.URL}, connectrest.WithClock(clock))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.CloseIdleConnections()
+			ctx := t.Context()
+			if tt.deadline > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, tt.deadline)
+				defer cancel()
+			}
+			if err := client.AlterOffsets(ctx, "mm2", one); err != nil {
+				t.Error(err)
+			}
+			if bad.sent(patch) != 1 || good.sent(patch) != 1 {
+				t.Errorf("sent %d and %d times, want once each", bad.sent(patch), good.sent(patch))
+			}
+			var paused time.Duration
+			for _, d := range clock.slept() {
+				paused += d
+			}
+			if paused < tt.less || paused > tt.tot {
+				t.Errorf("the write was sent again after %v, want %v to %v", paused, tt.less, tt.tot)
+			}
+		})
+	}
+}
