@@ -31,14 +31,16 @@ type call struct {
 	// tells for certain (Client.traced).
 	connected atomic.Bool
 
-	plain    http.Header // of each request, before credentials
-	attempts int
-	quick    int
-	tried    map[*worker]bool
-	paused   time.Duration
-	next     time.Duration
-	failed   *Error         // the last attempt's, nil once one succeeded
-	judged   *http.Response // the answer that failed is about
+	plain http.Header // of each request, before credentials
+	// authorized says that credentials of ours go with the request.
+	authorized bool
+	attempts   int
+	quick      int
+	tried      map[*worker]bool
+	paused     time.Duration
+	next       time.Duration
+	failed     *Error         // the last attempt's, nil once one succeeded
+	judged     *http.Response // the answer that failed is about
 }
 
 // turn chooses the worker that is asked next.
@@ -79,6 +81,7 @@ func (k *call) equip(req *http.Request) error {
 	if authorize == nil {
 		authorize = k.client.authorize
 	}
+	k.authorized = authorize != nil
 	secrets := k.secrets
 	for _, put := range []authorizer{authorize, k.client.headers} {
 		if put == nil {
@@ -136,6 +139,9 @@ func (k *call) check(ctx context.Context, resp *http.Response, err error) (bool,
 	e.meanings, e.again = a.meanings, a.again
 	if e.Hint == "" {
 		e.Hint = a.hint
+		if a.hint == hintCredential && k.authorized {
+			e.Hint = hintRefused
+		}
 	}
 	if k.mode != read && a.effect == unknown {
 		e.meanings = append([]error{ErrOutcomeUnknown}, e.meanings...)

@@ -78,7 +78,8 @@ func (e *StartedError) Unwrap() []error {
 // Create creates a connector. With an InitialState it returns only once the
 // status shows that state, and for STOPPED and PAUSED no task.
 //
-//   - A worker before Kafka 3.7 is an [*UnsupportedError] and nothing is sent.
+//   - A worker before Kafka 3.7 is an [*UnsupportedError] and nothing is sent: the
+//     way to a STOPPED connector is [Client.CreateThenStop] there.
 //   - A connector of that name is an [ErrExists].
 //   - An invalid request or configuration is an [ErrBadRequest] or [ErrName].
 //   - A connector that runs anyway is stopped at once: [*StartedError].

@@ -41,6 +41,7 @@ const (
 	hintJetty      = "this worker's web server (Jetty 12, Kafka 4.x) takes no % and no \\ in a name"
 	hintBase       = "if it stays so, the base URL is not that of a Kafka Connect worker"
 	hintCredential = "give credentials by WithBasicAuth, the user-info of the URL, WithBearerToken, WithBearerTokenFile, WithTokenSource, or a transport of your own"
+	hintRefused    = "the credentials that were sent are not taken: they are wrong, expired, or another server's"
 )
 
 // judgeAnswer tells what an answer that is not a 2xx means. isConnect says

@@ -43,6 +43,9 @@ func (c *Client) streamOffsets(ctx context.Context, name string, sink offsetSink
 // An empty list, an offset that is not set, what is no JSON object, and the same
 // partition twice are refused as an [ErrBadRequest] before anything is sent.
 //
+// Success is the worker's word, and is not read back: [Client.AlterOffsetsInParts]
+// does that, for few offsets too.
+//
 // All offsets go out in one request, which for many is [Client.AlterOffsetsInParts]'s
 // to cut. It is not atomic unless the worker has exactly-once support: when the
 // outcome is unknown, part may be stored.

@@ -233,6 +233,10 @@ func (t *offsetTable) find(p []byte) int {
 // returns nil when they are equal, else an error that counts the partitions that
 // are missing in got, not wanted there, or stored with another offset, and
 // names the first of them.
+//
+// Both are all offsets of a connector: after a change of some partitions, the
+// others are not wanted in got. [Client.AlterOffsetsInParts] reads back what it
+// wrote, whatever else is stored.
 func DiffOffsets(want, got []Offset) error {
 	w, err := newOffsetTable(want)
 	if err != nil {

@@ -24,8 +24,9 @@ type RestartRequest struct {
 // older worker would restart the connector alone without a word, and is an
 // [ErrUnsupported].
 //
-// No read-back shows whether a restart came through, so a lost answer is an
-// [ErrOutcomeUnknown] at once.
+// The status does not count restarts, and for a moment it may still be that from
+// before. So no read-back shows whether a restart came through, and a lost answer
+// is an [ErrOutcomeUnknown] at once.
 func (c *Client) Restart(ctx context.Context, name string, r RestartRequest) (Status, error) {
 	if err := CheckName(name); err != nil {
 		return Status{}, err

@@ -51,7 +51,9 @@ type Rebalance struct {
 
 	// Message is the text of the 409. By default, "Cannot complete request
 	// momentarily due to stale configuration (typically caused by a concurrent
-	// config change)".
+	// config change)", a connectrest.ErrStaleConfig. The worker's other text,
+	// "Cannot complete request because of a conflicting operation (e.g. worker
+	// rebalance)", is a connectrest.ErrRebalance.
 	Message string
 }
 
