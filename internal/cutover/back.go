@@ -59,7 +59,7 @@ func backToAnOlderOffset(ctx context.Context, w *world) error {
 	}
 	// Somebody else made the connector and has used it before.
 	config := w.config([]string{topic})
-	if _, err := w.connect.Create(ctx, connectrest.CreateRequest{Name: w.connector, Config: config, InitialState: connectrest.StateStopped}); err != nil {
+	if _, err := w.connect.CreateThenStop(ctx, connectrest.CreateRequest{Name: w.connector, Config: config, InitialState: connectrest.StateStopped}, connectrest.MirrorSourceIdle(config)); err != nil {
 		return err
 	}
 	if err := w.alter(ctx, topicPartition{Topic: topic}, 20); err != nil {
