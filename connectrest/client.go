@@ -65,7 +65,10 @@ func NewCluster(baseURLs []string, opts ...Option) (*Client, error) {
 		maxAnswer:      maxAnswer,
 	}
 	refuse := func(err error) error { return fmt.Errorf("client of Kafka Connect at %s: %w", w, err) }
-	for _, o := range opts {
+	for i, o := range opts {
+		if o == nil {
+			return nil, refuse(fmt.Errorf("option %d is nil", i+1))
+		}
 		if err := o(&s); err != nil {
 			return nil, refuse(err)
 		}

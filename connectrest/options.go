@@ -163,6 +163,9 @@ func WithJitter(f func() float64) Option {
 // WithUserAgent sends name as User-Agent. By default, "flinkmm2-connectrest".
 func WithUserAgent(name string) Option {
 	return func(s *settings) error {
+		if hasControl(name) {
+			return errors.New("the user agent holds a control character")
+		}
 		s.userAgent = name
 		return nil
 	}

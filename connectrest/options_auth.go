@@ -8,7 +8,11 @@ import (
 	"net/textproto"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
+
+	"github.com/flinkmm2/flinkmm2/internal/restapi"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 var errTwoCredentials = errors.New("credentials are given twice: by an option and by the URL, or by two options")
@@ -53,11 +57,11 @@ func WithBearerTokenFile(path string) Option {
 	read := func() (string, error) {
 		b, err := os.ReadFile(path)
 		if err != nil {
-			return "", fmt.Errorf("bearer token file: %w", err)
+			return "", fmt.Errorf("token file: %w", err)
 		}
 		token := string(bytes.TrimSpace(b))
 		if err := checkToken(token); err != nil {
-			return "", fmt.Errorf("bearer token file %s: %w", path, err)
+			return "", fmt.Errorf("token file %s: %w", path, err)
 		}
 		return token, nil
 	}
@@ -88,7 +92,9 @@ type AuthHeaderSetter interface{ SetAuthHeader(*http.Request) }
 //
 //	connectrest.New(url, connectrest.WithTokenSource(credentials.TokenSource(ctx)))
 //
-// When it fails, the request fails before it is sent. By default, none.
+// When it fails, the request fails before it is sent. It takes no context and is
+// waited for, so it must bound itself: for oauth2, by an [http.Client] with a
+// Timeout in the context that the source is made with. By default, none.
 func WithTokenSource[T AuthHeaderSetter](src interface{ Token() (T, error) }) Option {
 	return func(s *settings) error {
 		if src == nil {
@@ -97,17 +103,30 @@ func WithTokenSource[T AuthHeaderSetter](src interface{ Token() (T, error) }) Op
 		return s.authorizeBy(func(r *http.Request) ([]string, error) {
 			token, err := src.Token()
 			if err != nil {
-				return nil, fmt.Errorf("token source: %w", err)
+				return nil, fmt.Errorf("token source: %w", restapi.WithText(err, grantText.ReplaceAllString(err.Error(), "${1}"+offsetmap.SecretMark)))
 			}
 			token.SetAuthHeader(r)
 			value := r.Header.Get("Authorization")
 			_, credentials, _ := strings.Cut(value, " ")
-			if credentials == "" {
+			switch {
+			case credentials == "":
 				return nil, errors.New("token source: its token sets no Authorization header")
+			case hasControl(value):
+				return nil, errors.New("token source: the Authorization header that its token sets holds a control character")
 			}
 			return []string{value, credentials}, nil
 		})
 	}
+}
+
+// grantText finds what a token server repeats of a request for a token (RFC 6749):
+// oauth2 puts its answer into the error.
+var grantText = regexp.MustCompile(`(?i)\b((?:client_secret|client_assertion|password|access_token|refresh_token|id_token)["\\']*\s*[=:]\s*["\\']*)[^\s"'\\&,;<>}]+`)
+
+// hasControl reports whether s holds what no value of a header may
+// (golang.org/x/net/http/httpguts): net/http would fail each attempt for it.
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
 func bearer(r *http.Request, token string) []string {
@@ -135,6 +154,11 @@ type header struct {
 	value func() string
 }
 
+const (
+	belongsToTransport = "it belongs to the transport"
+	methodStays        = "a read would become a write"
+)
+
 // reserved headers are set by this package, or by net/http.
 var reserved = map[string]string{
 	"Authorization":     "use WithBasicAuth, WithBearerToken or WithTokenSource",
@@ -144,8 +168,20 @@ var reserved = map[string]string{
 	"Content-Type":      "the requests are JSON",
 	"Content-Length":    "it follows from the body",
 	"Transfer-Encoding": "it follows from the body",
-	"Connection":        "it belongs to the transport",
+	"Content-Encoding":  "the requests are plain JSON",
+	"Connection":        belongsToTransport,
+	"Expect":            belongsToTransport,
+	"Keep-Alive":        belongsToTransport,
+	"Proxy-Connection":  belongsToTransport,
+	"Te":                belongsToTransport,
+	"Trailer":           belongsToTransport,
+	"Upgrade":           belongsToTransport,
 	"Host":              "it follows from the base URL",
+	"Range":             "an answer that is a part is none",
+	// Gateways and filters of JAX-RS take the method from these.
+	"X-Http-Method":          methodStays,
+	"X-Http-Method-Override": methodStays,
+	"X-Method-Override":      methodStays,
 	// With one of these net/http sends a write again by itself when a connection that
 	// it used before breaks (http.Request.isReplayable), and no worker reads them.
 	"Idempotency-Key":   "a write would be sent twice without a read-back",
@@ -165,7 +201,7 @@ func WithHeader(name, value string) Option {
 		if why, ok := reserved[canonical]; ok {
 			return fmt.Errorf("header %s: it cannot be set, %s", canonical, why)
 		}
-		if value == "" || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		if value == "" || hasControl(value) {
 			return fmt.Errorf("header %s: its value is empty or holds a control character", canonical)
 		}
 		s.extra = append(s.extra, header{canonical, func() string { return value }})

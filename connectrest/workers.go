@@ -58,7 +58,7 @@ func parseWorkers(baseURLs []string) (*workers, error) {
 			}
 			return nil, fmt.Errorf("base URL of Kafka Connect: %w", err)
 		}
-		if slices.ContainsFunc(w.list, func(o worker) bool { return o.base == one.base }) {
+		if slices.ContainsFunc(w.list, func(o worker) bool { return sameAddress(o.base, one.base) }) {
 			return nil, fmt.Errorf("base URL %d of Kafka Connect: %s stands twice", i+1, one.base)
 		}
 		w.list = append(w.list, one)
@@ -77,8 +77,32 @@ func parseWorker(baseURL string) (w worker, err error) {
 		}
 		u.User = nil
 	}
+	switch {
+	case strings.Contains(u.Host, ","):
+		return w, fmt.Errorf("%s://%s: the host holds a comma: give each URL as one of its own", u.Scheme, u.Host)
+	case strings.Contains(u.RawPath, "%") && u.EscapedPath() != u.RawPath:
+		// net/url then escapes the path anew, and an escaped slash becomes one that parts.
+		return w, fmt.Errorf("%s://%s: some of its path is escaped and some that must be is not", u.Scheme, u.Host)
+	}
 	w.base = strings.TrimRight(u.String(), "/")
 	return w, nil
+}
+
+// sameAddress reports whether two base URLs differ at most in how the host is
+// written and in a port that the scheme implies.
+func sameAddress(a, b string) bool {
+	plain := func(base string) string {
+		u, err := url.Parse(base)
+		if err != nil {
+			return base
+		}
+		port := u.Port()
+		if port == "" {
+			port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+		}
+		return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port + u.EscapedPath()
+	}
+	return plain(a) == plain(b)
 }
 
 // basicAuth holds the credentials in a closure, so that nothing that prints a
@@ -90,7 +114,12 @@ func basicAuth(u *url.Userinfo) (authorizer, error) {
 	return func(r *http.Request) ([]string, error) {
 		password, _ := u.Password()
 		r.SetBasicAuth(u.Username(), password)
-		return restapi.BasicAuthSecrets(u.Username(), password), nil
+		secrets := restapi.BasicAuthSecrets(u.Username(), password)
+		if password == "" {
+			// Then the user is what nobody else may know: many gateways take a token so.
+			secrets = append(secrets, u.Username())
+		}
+		return secrets, nil
 	}, nil
 }
 
