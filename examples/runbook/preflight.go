@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 // findingsDocument is what preflight prints as JSON.
@@ -17,14 +18,19 @@ type findingsDocument struct {
 	Blocked    bool                `json:"blocked"`
 	Findings   []offsetmap.Finding `json:"findings"`
 	Rows       []offsetmap.Row     `json:"rows"` // empty when anything blocks
+	// Results holds each check that was made, sorted by id.
+	Results []preflight.Result `json:"results"`
+	// Remedies says by id of a check how to mend what it found.
+	Remedies map[string]string `json:"remedies"`
 }
 
 func (a *app) preflightCommand() *cobra.Command {
 	return a.step("preflight", "Look for everything that is in the way",
 		`preflight runs every check over both clusters, the worker, the connector, the
 savepoint and, where flink names a server, the old job, and decides every
-partition as plan would. It lists everything that it finds, with the way to mend
-it.
+partition as plan would. It counts how the checks of each area ended, lists
+everything that they found, and says how to mend it. -o json also says of each check
+what it has looked at.
 
 It writes nothing, neither to a cluster nor to state.dir. It ends with 3 when
 something blocks. runbook explain ID says more about a check.`,
@@ -47,6 +53,7 @@ something blocks. runbook explain ID says more about a check.`,
 			d := findingsDocument{
 				APIVersion: offsetmap.APIVersion, Kind: "Preflight", Blocked: blocked != nil,
 				Findings: append([]offsetmap.Finding{}, report.Findings...), Rows: append([]offsetmap.Row{}, report.Rows...),
+				Results: append([]preflight.Result{}, report.Results...), Remedies: remedies(report.Findings),
 			}
 			if err := a.printValue(d, func(w io.Writer) { preflightTable(w, d, report.Group != nil) }); err != nil {
 				return err
@@ -57,14 +64,6 @@ something blocks. runbook explain ID says more about a check.`,
 			a.next("plan")
 			return nil
 		})
-}
-
-func preflightTable(w io.Writer, d findingsDocument, group bool) {
-	if len(d.Rows) > 0 {
-		rowsTable(w, d.Rows, group)
-		fmt.Fprintln(w)
-	}
-	findingsTable(w, d.Findings)
 }
 
 func findingsTable(w io.Writer, findings []offsetmap.Finding) {
