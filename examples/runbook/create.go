@@ -15,7 +15,11 @@ back that it is: STOPPED, without a task, with that config.
 
 It writes the connector to Connect, and a line to state.dir/journal.jsonl. It
 copies nothing, touches no stored offset, and changes no connector that is there
-already: one that is STOPPED with the same config is accepted, any other blocks.`,
+already: one that is STOPPED with the same config is accepted, any other blocks.
+
+A worker of Kafka 3.6 cannot create a connector STOPPED. There it starts with a
+config that copies nothing (enabled=false, topics that match none), is stopped,
+and gets its own config only then; when that is cut off, run create again.`,
 		"runbook -f migration.yaml preflight",
 		func(ctx context.Context) error {
 			s, err := a.open()
