@@ -192,6 +192,53 @@ func TestMigrationOnAWorkerWithoutInitialStates(t *testing.T) {
 	}
 }
 
+// unassigned shows the state that a worker shows between a change of the config and
+// its acting upon it, for so many reads.
+type unassigned struct {
+	http.RoundTripper
+	left int
+}
+
+func (u *unassigned) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := u.RoundTripper.RoundTrip(req)
+	if err != nil || !strings.HasSuffix(req.URL.Path, "/status") || u.left == 0 {
+		return resp, err
+	}
+	u.left--
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	text := strings.Replace(string(body), `"STOPPED"`, `"UNASSIGNED"`, 1)
+	resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+	return resp, nil
+}
+
+// A run directly after one that gave the connector its config, and was killed, may
+// come before the worker has acted upon it.
+func TestCreateWaitsForTheStateOfAConnectorThatGotItsConfig(t *testing.T) {
+	w := prepared(t)
+	if _, err := w.steps.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for left, works := range map[int]bool{3: true, always: false} {
+		seen := &unassigned{RoundTripper: &http.Transport{DisableKeepAlives: true}, left: left}
+		client, err := connectrest.New(w.connect.String(), connectrest.WithTransport(seen), connectrest.WithClock(paced{w.clock}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := *w
+		v.connect = client
+		out, err := v.over(w.source.admin, w.journal).Create(t.Context())
+		if works && (err != nil || !out.Existed || seen.left != 0) {
+			t.Errorf("for %d reads: %+v, %v", left, out, err)
+		}
+		if !works && (err == nil || !strings.Contains(err.Error(), "is UNASSIGNED with 0 tasks left")) {
+			t.Errorf("for ever: %v", err)
+		}
+	}
+}
+
 // What somebody has made of the connector meanwhile is not ours to change.
 func TestCreateWithoutInitialStatesLeavesWhatIsNotItsOwn(t *testing.T) {
 	w := on36(t)
