@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // canonicalJSON writes raw with its keys sorted and without white space. The
@@ -28,16 +26,16 @@ func appendCanonical(dst []byte, raw json.RawMessage) ([]byte, error) {
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		return dst, fmt.Errorf("%s: %w", restapi.Bound(string(raw), 256), err)
+		return dst, fmt.Errorf("%s: %w", entryText(raw), err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return dst, fmt.Errorf("%s: it is followed by more", restapi.Bound(string(raw), 256))
+		return dst, fmt.Errorf("%s: it is followed by more", entryText(raw))
 	}
 	b := bytes.NewBuffer(dst)
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return dst, fmt.Errorf("%s: %w", restapi.Bound(string(raw), 256), err)
+		return dst, fmt.Errorf("%s: %w", entryText(raw), err)
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

@@ -66,7 +66,7 @@ func MirrorSourceOffsets(alias string, offsets []Offset) (MirrorOffsets, error) 
 		case keyErr != nil:
 			others = append(others, o)
 		case seen[key]:
-			return m, fmt.Errorf("offsets of a MirrorSourceConnector: entry %d: %w: %s", i, ErrDuplicatePartition, o.Partition)
+			return m, fmt.Errorf("offsets of a MirrorSourceConnector: entry %d: %w: %s", i, ErrDuplicatePartition, entryText(o.Partition))
 		default:
 			seen[key] = true
 		}
@@ -182,7 +182,7 @@ func mirrorEntry(alias string, key mirrorKey, keyErr error, o Offset) (offsetmap
 		return offset, keyErr
 	}
 	if key.cluster != alias {
-		return offset, fmt.Errorf("%q is %q, not %q", mirrorCluster, key.cluster, alias)
+		return offset, fmt.Errorf("%q is %q, not %q", mirrorCluster, restapi.Bound(key.cluster, maxEntryText), alias)
 	}
 	raw, ok := plainMirrorOffset(o.Offset)
 	if !ok {

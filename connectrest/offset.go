@@ -26,7 +26,7 @@ type OffsetsBody struct {
 // IsNull reports whether the entry holds no offset. A worker shows one for an
 // instant after a deletion.
 func (o Offset) IsNull() bool {
-	return len(o.Offset) == 0 || string(bytes.TrimSpace(o.Offset)) == "null"
+	return len(o.Offset) == 0 || string(trimJSON(o.Offset)) == "null"
 }
 
 // Clear returns the entry that deletes what is stored for o's partition,
@@ -35,10 +35,13 @@ func (o Offset) Clear() Offset {
 	return Offset{Partition: o.Partition, Offset: json.RawMessage("null")}
 }
 
+// trimJSON trims what JSON calls white space; Go's own set is larger.
+func trimJSON(raw json.RawMessage) json.RawMessage { return bytes.Trim(raw, " \t\r\n") }
+
 // objectMembers returns the members of a JSON object. A repeated key is an
 // error: which value counts would depend on the reader.
 func objectMembers(raw json.RawMessage) (map[string]json.RawMessage, error) {
-	raw = bytes.Trim(raw, " \t\r\n") // what JSON calls white space; Go's own set is larger
+	raw = trimJSON(raw)
 	if len(raw) == 0 {
 		return nil, errors.New("is empty")
 	}

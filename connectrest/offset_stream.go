@@ -62,6 +62,11 @@ func (s *offsetStream) entries(d *json.Decoder) error {
 		if err := d.Decode(&o); err != nil {
 			return err
 		}
+		// A worker writes both members always, null for an offset that is deleted. What
+		// lacks one must not read as "nothing is stored".
+		if len(o.Partition) == 0 || len(o.Offset) == 0 {
+			return fmt.Errorf("%w: an entry of the list of offsets lacks its partition or its offset", restapi.ErrShape)
+		}
 		if err := s.sink.take(o); err != nil {
 			return err
 		}

@@ -50,16 +50,16 @@ func newWritableTable(offsets []Offset) (*offsetTable, error) {
 	return tableOf(offsets, func(o Offset, scratch []byte) ([]byte, error) {
 		p, err := appendObject(scratch, o.Partition)
 		if err != nil {
-			return nil, fmt.Errorf("partition %s: %w", restapi.Bound(string(o.Partition), 256), err)
+			return nil, fmt.Errorf("partition %s: %w", entryText(o.Partition), err)
 		}
 		if len(o.Offset) == 0 {
-			return nil, fmt.Errorf("partition %s: the offset is not set; write null to delete what is stored", restapi.Bound(string(o.Partition), 256))
+			return nil, fmt.Errorf("partition %s: the offset is not set; write null to delete what is stored", entryText(o.Partition))
 		}
 		if o.IsNull() {
 			return p, nil
 		}
 		if err = checkObject(o.Offset); err != nil {
-			return nil, fmt.Errorf("partition %s: offset %s: %w", restapi.Bound(string(o.Partition), 256), restapi.Bound(string(o.Offset), 256), err)
+			return nil, fmt.Errorf("partition %s: offset %s: %w", entryText(o.Partition), entryText(o.Offset), err)
 		}
 		return p, nil
 	})
@@ -169,7 +169,7 @@ func tableOf(offsets []Offset, canonical func(Offset, []byte) ([]byte, error)) (
 		hash := maphash.Bytes(t.seed, p)
 		other, slot := t.at(p, hash)
 		if other >= 0 {
-			return nil, fmt.Errorf("entry %d: %w: %s", i, ErrDuplicatePartition, p)
+			return nil, fmt.Errorf("entry %d: %w: %s", i, ErrDuplicatePartition, entryText(p))
 		}
 		t.slots[slot] = hash>>32<<32 | uint64(i+1)
 	}
@@ -211,7 +211,7 @@ func (t *offsetTable) offsetText(dst []byte, i int) ([]byte, error) {
 	}
 	b, err := appendCanonical(dst, t.offsets[i].Offset)
 	if err != nil {
-		return dst, fmt.Errorf("entry %d: partition %s: offset: %w", i, restapi.Bound(string(t.offsets[i].Partition), 256), err)
+		return dst, fmt.Errorf("entry %d: partition %s: offset: %w", i, entryText(t.offsets[i].Partition), err)
 	}
 	return b, nil
 }
@@ -258,11 +258,11 @@ func DiffOffsets(want, got []Offset) error {
 			return fmt.Errorf("stored offsets: %w", err)
 		case bytes.Equal(stored, text):
 		case string(text) == "null":
-			d.add(want[i], " is %s, want none", stored)
+			d.add(want[i], " is %s, want none", entryText(stored))
 		case string(stored) == "null":
-			d.add(want[i], " is missing, want %s", text)
+			d.add(want[i], " is missing, want %s", entryText(text))
 		default:
-			d.add(want[i], " is %s, want %s", stored, text)
+			d.add(want[i], " is %s, want %s", entryText(stored), entryText(text))
 		}
 	}
 	for i := range got {
@@ -270,7 +270,7 @@ func DiffOffsets(want, got []Offset) error {
 			return fmt.Errorf("stored offsets: %w", err)
 		}
 		if string(text) != "null" && w.entryOf(g, i) < 0 {
-			d.add(got[i], " is %s, want none", text)
+			d.add(got[i], " is %s, want none", entryText(text))
 		}
 	}
 	return d.err()
@@ -302,7 +302,8 @@ func (c *storedCheck) take(o Offset) error {
 	case i < 0:
 		return nil
 	case c.seen[i]:
-		c.twice = fmt.Errorf("%w: %s", ErrDuplicatePartition, c.a)
+		c.twice = fmt.Errorf("%w: %s", ErrDuplicatePartition, entryText(c.a))
+		c.equal[i] = false // whichever of them counts
 		return nil
 	}
 	c.seen[i] = true
@@ -322,7 +323,7 @@ func (c *storedCheck) compare(i int, stored []byte) error {
 		return err
 	}
 	if c.equal[i] = bytes.Equal(stored, c.b); !c.equal[i] {
-		c.diff.add(c.want.offsets[i], " is %s, want %s", stored, c.b)
+		c.diff.add(c.want.offsets[i], " is %s, want %s", entryText(stored), entryText(c.b))
 	}
 	return nil
 }
@@ -344,6 +345,12 @@ func (c *storedCheck) lacks() error {
 	return c.diff.err()
 }
 
+// maxEntryText bounds what a text shows of one partition or offset, in bytes: both
+// are of another's making.
+const maxEntryText = 256
+
+func entryText(b []byte) string { return restapi.Bound(string(b), maxEntryText) }
+
 // differences keeps the first few of many, by their text.
 type differences struct {
 	n     int
@@ -353,7 +360,7 @@ type differences struct {
 func (d *differences) add(o Offset, format string, args ...any) {
 	const shown = 5
 	p, _ := canonicalJSON(o.Partition) // what stands in a table has one
-	line := p + fmt.Sprintf(format, args...)
+	line := restapi.Bound(p, maxEntryText) + fmt.Sprintf(format, args...)
 	d.n++
 	at, _ := slices.BinarySearch(d.first, line)
 	if at == shown {

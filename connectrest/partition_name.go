@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
 // maxNamed is how many partitions a text names.
@@ -31,5 +29,5 @@ func namePartition(raw json.RawMessage) string {
 	if k, err := mirrorPartitionOf(raw); err == nil {
 		return k.TopicPartition.String()
 	}
-	return restapi.Bound(string(raw), 256)
+	return entryText(raw)
 }

@@ -95,7 +95,7 @@ func (e *PartsError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "offsets of connector %q: ", e.Name)
 	switch {
-	case e.Failed > 0:
+	case e.Failed > 0 && e.Failed <= len(e.Parts):
 		fmt.Fprintf(&b, "%v: %v", e.Parts[e.Failed-1], e.Err)
 	case len(e.Parts) == 1:
 		fmt.Fprintf(&b, "%v: sent: %v", e.Parts[0], e.Err)

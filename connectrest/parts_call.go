@@ -58,26 +58,44 @@ func (c *Client) ContinueOffsets(ctx context.Context, failed *PartsError, opts .
 	if err := writable(e.Name, all); err != nil {
 		return err
 	}
-	for i := range e.Parts {
-		p := &e.Parts[i]
-		if p.State != PartUnknown {
-			continue
-		}
-		want, err := newOffsetTable(p.Offsets)
-		if err != nil {
-			return fmt.Errorf("%w: %v: %w", ErrBadRequest, p, err)
-		}
-		_, err = c.awaitStored(ctx, e.Name, want, s.within)
-		switch read, ok := errors.AsType[*ReadBackError](err); {
-		case err == nil:
-			p.State = PartWritten
-		case ok && read.Reads > 0 && ctx.Err() == nil: // it is sent again
-		default:
-			e.Failed, e.Err = p.Number, fmt.Errorf("%w: read back before it is sent again: %w", ErrOutcomeUnknown, err)
-			return e
-		}
+	if err := c.readUnknown(ctx, e, s); err != nil {
+		return err
 	}
 	return c.sendParts(ctx, e, all, s)
+}
+
+// readUnknown reads back the parts of e whose outcome is unknown, all of them at
+// once: each of a hundred would be waited for as long as all. Those that are all seen
+// are written, the others stay unknown.
+func (c *Client) readUnknown(ctx context.Context, e *PartsError, s partsSettings) error {
+	var unknown []*Part
+	var list []Offset
+	for i := range e.Parts {
+		if p := &e.Parts[i]; p.State == PartUnknown {
+			unknown, list = append(unknown, p), append(list, p.Offsets...)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	want, err := newOffsetTable(list)
+	if err != nil {
+		return fmt.Errorf("%w: offsets of connector %q: %w", ErrBadRequest, e.Name, err)
+	}
+	equal, err := c.awaitStored(ctx, e.Name, want, s.within)
+	if err != nil && (equal == nil || ctx.Err() != nil || !errors.Is(err, ErrReadBack)) {
+		e.Failed, e.Err = unknown[0].Number, fmt.Errorf("%w: read back before it is sent again: %w", ErrOutcomeUnknown, err)
+		return e
+	}
+	first := 0
+	for _, p := range unknown {
+		n := len(p.Offsets)
+		if !slices.Contains(equal[first:first+n], false) {
+			p.State = PartWritten
+		}
+		first += n
+	}
+	return nil
 }
 
 func (c *Client) partsSettings(name string, opts []PartsOption) (partsSettings, error) {
@@ -105,7 +123,7 @@ func cutParts(offsets []Offset, entries, bytes int) ([]Part, error) {
 	for i, o := range offsets {
 		n := entrySize(o)
 		if frame+n > bytes {
-			return nil, fmt.Errorf("entry %d takes a body of %d bytes, a part is to have %d at most", i, frame+n, bytes)
+			return nil, fmt.Errorf("entry %d, %s: it takes a body of %d bytes, a part is to have %d at most (WithPartSize)", i, namePartition(o.Partition), frame+n, bytes)
 		}
 		if i-start == entries || size+n > bytes {
 			end(i)

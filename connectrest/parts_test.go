@@ -148,7 +148,7 @@ func TestPartsAreRefusedBeforeTheFirstIsSent(t *testing.T) {
 	}{
 		"same partition in two parts":      {twice, connectrest.WithPartSize(10, 1<<20), `entry 99: partition stands twice: {"p":0}`},
 		"an offset is not set":             {unset, connectrest.WithPartSize(10, 1<<20), "entry 99"},
-		"an entry is larger than any part": {list, connectrest.WithPartSize(10, 50), "entry 0 takes a body of 57 bytes, a part is to have 50 at most"},
+		"an entry is larger than any part": {list, connectrest.WithPartSize(10, 50), `entry 0, {"p":0}: it takes a body of 57 bytes, a part is to have 50 at most`},
 		"no partitions in a part":          {list, connectrest.WithPartSize(0, 1), "both must be positive"},
 		"nothing":                          {nil, connectrest.WithPartSize(1, 1000), "nothing to alter"},
 		"progress goes nowhere":            {list, connectrest.WithPartsProgress(nil), "is nil"},
