@@ -132,7 +132,7 @@ func (k *call) check(ctx context.Context, resp *http.Response, err error) (bool,
 		a = judgeAnswer(resp.StatusCode, isConnect, text, k.request)
 		e.StatusCode, e.Code, e.Message = resp.StatusCode, body.Code, k.message(isConnect, text)
 		if location := resp.Header.Get("Location"); location != "" && resp.StatusCode/100 == 3 {
-			e.Hint = "it points to " + k.scrub(withoutQuery(location)) + ", which is not followed: if that is the worker, use it as base URL"
+			e.Hint = "it points to " + restapi.Line(k.scrub(withoutQuery(location)), 512) + ", which is not followed: if that is the worker, use it as base URL"
 		}
 		asked = restapi.RetryAfter(resp)
 	}

@@ -101,7 +101,7 @@ func (c *Client) TaskStatus(ctx context.Context, name string, task int) (TaskSta
 			}
 			return fmt.Errorf("it is about task %d, not %d", out.ID, task)
 		},
-		clean: func(scrub func(string) string) { out.Trace = scrub(out.Trace) },
+		clean: out.clean,
 	}, "tasks", strconv.Itoa(task), "status")
 	return out, err
 }

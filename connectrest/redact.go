@@ -14,6 +14,10 @@ const (
 // plainText makes a worker's text fit for an error or a log line.
 func plainText(s string) string { return restapi.Text(s, maxMessage) }
 
+// word makes fit for an error what is a word in a worker's answer: a version, a
+// state, an address.
+func word(s string) string { return restapi.Line(s, 256) }
+
 // scrubError keeps what err is, and of its text what holds no secret.
 func scrubError(err error, scrub func(string) string) error {
 	return restapi.WithText(err, plainText(scrub(err.Error())))

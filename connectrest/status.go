@@ -26,15 +26,21 @@ type Status struct {
 	Type string `json:"type"`
 }
 
-// cleanStatus takes the client's own credentials out of the traces. What a
-// connector's configuration holds may still be there: see [Config.Scrub].
+// cleanStatus takes the client's own credentials out of the traces, and makes fit for
+// errors what they name. What a connector's configuration holds may still be in a
+// trace: see [Config.Scrub].
 func cleanStatus(s *Status) func(scrub func(string) string) {
 	return func(scrub func(string) string) {
-		s.Connector.Trace = scrub(s.Connector.Trace)
+		c := &s.Connector
+		c.State, c.WorkerID, c.Trace = State(word(scrub(string(c.State)))), word(c.WorkerID), scrub(c.Trace)
 		for i := range s.Tasks {
-			s.Tasks[i].Trace = scrub(s.Tasks[i].Trace)
+			s.Tasks[i].clean(scrub)
 		}
 	}
+}
+
+func (t *TaskStatus) clean(scrub func(string) string) {
+	t.State, t.WorkerID, t.Trace = State(word(scrub(string(t.State)))), word(t.WorkerID), scrub(t.Trace)
 }
 
 // ConnectorStatus is the state of the connector itself.

@@ -16,6 +16,8 @@ func (c *Client) Info(ctx context.Context) (WorkerInfo, error) {
 	err := c.do(ctx, request{
 		method: http.MethodGet, out: &out,
 		valid: func() error { return missing(out.Version.text == "", "version") },
+		// Errors name it.
+		clean: func(scrub func(string) string) { out.Version.text = word(scrub(out.Version.text)) },
 	})
 	return out, err
 }
