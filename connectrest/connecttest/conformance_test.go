@@ -50,6 +50,7 @@ func conformanceCases() []conformanceCase {
 	all = append(all, offsetCases()...)
 	all = append(all, lifecycleCases()...)
 	all = append(all, copyCases()...)
+	all = append(all, clientCases()...)
 	all = append(all, workerCases()...) // last: the leader does not survive them
 	return all
 }
@@ -150,6 +151,21 @@ func embeddedPair(t *testing.T, version string) *stage {
 		other.url = w.URL
 		return &other
 	}
+	s.misadvertised = func(t *testing.T) *stage {
+		w, err := connecttest.NewWorker(t.Context(), s.target, connecttest.WithVersion(version), connecttest.WithAdvertisedAddress("127.0.0.1:1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(w.Close)
+		f, err := w.StartFollower()
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, second := *s, *s
+		first.url, second.url = w.URL, f.URL
+		first.joined = &second
+		return &first
+	}
 	return s
 }
 
@@ -179,6 +195,17 @@ func realPair(t *testing.T, l *lab.Lab, version string) *stage {
 		return &second
 	}
 	s.untracked = func() *stage { return s.second(t) }
+	s.misadvertised = func(t *testing.T) *stage {
+		var pair [2]stage
+		for i, port := range []string{"1", "2"} { // at which nobody listens
+			pair[i] = *s
+			pair[i].url = l.StartWorker(t, lab.WorkerOptions{
+				Version: version, Group: "misadvertised-" + version, Properties: lab.Properties{"rest.advertised.port": port},
+			}).RESTURL
+		}
+		pair[0].joined = &pair[1]
+		return &pair[0]
+	}
 	return s
 }
 

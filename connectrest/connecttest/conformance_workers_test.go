@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,18 +20,22 @@ func workerCases() []conformanceCase {
 		{name: "tracking of active topics is off", run: testNoTracking},
 		{name: "a follower forwards and answers as the leader", since: "3.6.0", run: testForwarding, before: lacksAlter},
 		{name: "a follower refuses what it may not forward", run: testTwoHops},
+		{name: "a probe finds that the advertised port is closed", since: "3.6.0", run: testAdvertisedPortIsClosed, before: lacksForwardedQuestion},
 		{name: "log levels of all workers", since: "3.7.0", run: testClusterLogLevels, before: testScopeIgnored},
 		{name: "the leader is gone: forwarding fails, the rest is served", run: testLeaderGone},
 	}
 }
+
+// twoHops is how a follower refuses what it may not forward.
+const twoHops = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
 
 // refusedAsRebalance are the answers of a worker that cannot act now. Nothing is
 // done then.
 var refusedAsRebalance = map[string]int{
 	"Cannot complete request momentarily due to stale configuration (typically caused by a concurrent config change)": http.StatusConflict,
 	"Cannot complete request momentarily due to no known leader URL, likely because a rebalance was underway.":        http.StatusConflict,
-	"Cannot complete request because of a conflicting operation (e.g. worker rebalance)":                              http.StatusConflict,
-	"Request cannot be completed because a rebalance is expected":                                                     http.StatusInternalServerError,
+	twoHops: http.StatusConflict,
+	"Request cannot be completed because a rebalance is expected": http.StatusInternalServerError,
 	// It waits 3 s for that, which a machine under load may need.
 	"Failed to read to end of config topic before modifying connector offsets": http.StatusInternalServerError,
 }
@@ -100,7 +105,7 @@ func (s *stage) leads(t *testing.T) bool {
 	switch {
 	case err == nil && r.status == http.StatusNotFound:
 		return true
-	case err == nil && r.message() == "Cannot complete request because of a conflicting operation (e.g. worker rebalance)":
+	case err == nil && r.message() == twoHops:
 		return false
 	}
 	t.Fatalf("does %s lead? %s %v", s.url, r, err)
@@ -180,11 +185,19 @@ func testForwarding(t *testing.T, s *stage) {
 }
 
 func testTwoHops(t *testing.T, s *stage) {
-	_, follower := s.roles(t)
+	leader, follower := s.roles(t)
 	name := s.name("hops")
+	// What both know not to be there tells which of them leads.
+	for path, since := range map[string]string{"/connectors/NAME?forward=false": "", "/connectors/NAME/offsets?forward=false": "3.6.0"} {
+		leader.check(t, name, row{method: "DELETE", path: path, status: 404, message: "Connector NAME not found", since: since})
+		r, err := follower.try(t.Context(), "DELETE", strings.ReplaceAll(path, "NAME", name), nil)
+		if s.atLeast(since) && (err != nil || r.status != http.StatusConflict || r.message() != twoHops) {
+			t.Errorf("DELETE %s of the follower: %s %v", path, r, err)
+		}
+	}
 	for _, flag := range []string{"false", "maybe"} {
 		r, err := follower.try(t.Context(), "DELETE", "/connectors/"+name+"?forward="+flag, nil)
-		if err != nil || r.status != http.StatusConflict || r.message() != "Cannot complete request because of a conflicting operation (e.g. worker rebalance)" {
+		if err != nil || r.status != http.StatusConflict || r.message() != twoHops {
 			t.Errorf("DELETE with forward=%s: %s %v", flag, r, err)
 		}
 	}

@@ -44,7 +44,7 @@
 // [Worker.StartFollower] adds a worker to the cluster. It answers reads from what
 // it knows and forwards to the leader what only the leader may do. Faults of one
 // worker are not those of the other, so a test can have one stale view, one wrong
-// address, or a leader that is gone.
+// address ([WithAdvertisedAddress]), or a leader that is gone.
 //
 // # Things that go wrong
 //

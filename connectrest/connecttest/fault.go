@@ -27,7 +27,8 @@ func (i *Injected) Hits() int { return int(i.hits.Load()) }
 func (i *Injected) Remove() { i.off() }
 
 // Inject switches a fault on. Of several that match a request the one injected
-// first takes effect.
+// first takes effect. It panics for a fault that could never take effect, or not as it
+// says: nil or a pointer, a negative number, a status that no answer has.
 func (w *Worker) Inject(f Fault) *Injected { return w.faults.add(f) }
 
 // Requests selects requests by method and path, and counts them.
@@ -78,6 +79,9 @@ type faultSet struct {
 func newFaultSet() *faultSet { return &faultSet{changed: make(chan struct{})} }
 
 func (s *faultSet) add(f Fault) *Injected {
+	if err := checkFault(f); err != nil {
+		panic("connecttest: inject a fault: " + err.Error())
+	}
 	i := &Injected{fault: f}
 	i.off = func() {
 		s.mu.Lock()
@@ -107,7 +111,7 @@ func (s *faultSet) request(r *request) requestFault {
 			continue
 		}
 		q := f.requests()
-		if !q.matches(r) {
+		if !q.matches(r) || passesUnharmed(f, r) {
 			continue
 		}
 		seen := int(i.seen.Add(1))

@@ -160,6 +160,20 @@ func (s *faultSet) ignoresInitialState() bool {
 
 func (q Requests) requests() Requests { return q }
 
+// passesUnharmed reports whether a fault has no effect on a request that it selects,
+// which then counts neither as a hit nor as one of its Times.
+func passesUnharmed(f requestFault, r *request) bool {
+	ofOffsets := len(r.segments) == 3 && r.segments[0] == "connectors" && r.segments[2] == "offsets"
+	switch f.(type) {
+	case StaleOffsets, ShortOffsets:
+		return !ofOffsets || r.method != http.MethodGet
+	case PartialWrite:
+		return !ofOffsets || r.method != http.MethodPatch
+	default:
+		return false
+	}
+}
+
 // serveFault answers a request that a fault hits.
 func (w *Worker) serveFault(f requestFault, rw http.ResponseWriter, r *request) {
 	var fixed answer

@@ -16,8 +16,8 @@ import (
 
 // Follower is another worker of the same Connect cluster, which the [Worker]
 // leads. It answers reads, pause and resume by itself and forwards everything
-// else to the leader, over HTTP, as a real worker does: to the leader's address,
-// with no header of the caller but Authorization, no more than two hops.
+// else to the leader, over HTTP, as a real worker does: to the address that the
+// leader advertises ([WithAdvertisedAddress]), with no header of the caller but Authorization, no more than two hops.
 //
 // Connectors and tasks all run on the leader. A follower stays one: while the
 // leader is down, what must be forwarded fails, where a real cluster elects a
@@ -99,7 +99,7 @@ func (f *Follower) forward(r *request) (answer, *restError) {
 	}
 	query := maps.Clone(r.query)
 	query.Set("forward", next)
-	hr, err := http.NewRequestWithContext(r.ctx, r.method, f.leader.URL+r.path+"?"+query.Encode(), bytes.NewReader(r.body))
+	hr, err := http.NewRequestWithContext(r.ctx, r.method, "http://"+f.leader.advertised()+r.path+"?"+query.Encode(), bytes.NewReader(r.body))
 	if err != nil {
 		return answer{}, forwardingFailed(err.Error())
 	}

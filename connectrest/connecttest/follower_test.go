@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,6 +130,32 @@ func TestForwardPassesAuthorizationOnly(t *testing.T) {
 	got := <-seen
 	if got.Header.Get("Authorization") != "Basic dTpw" || got.Header.Get("X-Team") != "" || got.Header.Get("Cookie") != "" || got.URL.RawQuery != "forward=true&x=y" {
 		t.Errorf("forwarded %s with %v", got.URL, got.Header)
+	}
+}
+
+// The address that a worker advertises is its name in a status, and where others
+// forward to.
+func TestFollowerForwardsToTheAdvertisedAddress(t *testing.T) {
+	var asked []string
+	gateway := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.Path)
+		rw.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(gateway.Close)
+	address := strings.TrimPrefix(gateway.URL, "http://")
+	leader, w := stopped(t, connecttest.WithAdvertisedAddress(address))
+	f, err := w.StartFollower()
+	if err != nil {
+		t.Fatal(err)
+	}
+	follower := *leader
+	follower.url = f.URL
+	follower.must(t, http.StatusNoContent, "PUT", "/connectors/mm2/stop", nil)
+	if want := []string{"PUT /connectors/mm2/stop"}; !slices.Equal(asked, want) {
+		t.Errorf("the advertised address was asked %q, want %q", asked, want)
+	}
+	if id := leader.status(t, "mm2").Connector.WorkerID; id != address {
+		t.Errorf("worker_id = %s, want %s", id, address)
 	}
 }
 

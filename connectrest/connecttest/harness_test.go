@@ -49,6 +49,9 @@ type stage struct {
 	join      func() *stage    // starts the second worker
 	untracked func() *stage    // a worker that does not track topics
 	joined    *stage
+	// misadvertised starts two workers of a cluster of their own, joined, each of
+	// which advertises an address at which nobody listens.
+	misadvertised func(*testing.T) *stage
 }
 
 // embedded starts a worker on the target of two embedded clusters.

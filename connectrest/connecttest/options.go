@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -26,6 +27,7 @@ type options struct {
 	overridePolicy  OverridePolicy
 	topicTracking   TopicTracking
 	listen          func(network, address string) (net.Listener, error)
+	advertised      string // empty: where it listens
 	logger          *slog.Logger
 }
 
@@ -186,6 +188,24 @@ func WithListen(listen func(network, address string) (net.Listener, error)) Opti
 			return errors.New("listen function: it is nil")
 		}
 		o.listen = listen
+		return nil
+	}
+}
+
+// WithAdvertisedAddress sets the HOST:PORT at which the worker tells others to reach
+// it, rest.advertised.host.name and rest.advertised.port: its worker_id in statuses,
+// and where a [Follower] forwards to. One at which nobody listens is the mistake that
+// is made most: every worker serves reads, and what only the leader may do fails
+// through all but the leader.
+//
+// By default, where it listens.
+func WithAdvertisedAddress(hostPort string) Option {
+	return func(o *options) error {
+		host, port, err := net.SplitHostPort(hostPort)
+		if n, portErr := strconv.ParseUint(port, 10, 16); err != nil || host == "" || portErr != nil || n == 0 {
+			return fmt.Errorf("advertised address %q: want HOST:PORT", hostPort)
+		}
+		o.advertised = hostPort
 		return nil
 	}
 }

@@ -26,7 +26,7 @@ type taskState struct {
 
 // shown is how a status appears in answers.
 func (w *Worker) shown(s *status) connectorState {
-	cs := connectorState{State: s.state, WorkerID: w.address, Trace: s.trace}
+	cs := connectorState{State: s.state, WorkerID: w.advertised(), Trace: s.trace}
 	if w.opts.version.showsPluginVersion() {
 		cs.Version = w.opts.shownVersion
 	}

@@ -11,7 +11,7 @@ import (
 // what a version has; facts were taken from running workers.
 type version struct{ major, minor, patch int }
 
-var versionPattern = regexp.MustCompile(`^(\d+)\.(\d+)\.(\d+)$`)
+var versionPattern = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$`)
 
 // parseVersion reads "4.3.1". What has not been seen running is refused: a guess
 // would teach tests something false.
@@ -31,6 +31,9 @@ func parseVersion(s string) (version, error) {
 	v := version{n[0], n[1], n[2]}
 	if !v.atLeast(3, 4, 0) || v.atLeast(5, 0, 0) {
 		return version{}, fmt.Errorf("version %s: behaviour is known from 3.4.0 to the 4 line", s)
+	}
+	if v.major == 3 && v.minor > 9 {
+		return version{}, fmt.Errorf("version %s: there is none, 4.0 follows 3.9", s)
 	}
 	return v, nil
 }

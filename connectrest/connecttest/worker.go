@@ -1,6 +1,7 @@
 package connecttest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ type Worker struct {
 
 	opts      *options
 	bootstrap string
-	address   string // of the REST port, and the worker's id
+	address   string // of the REST port
 	clusterID string
 	faults    *faultSet
 	offsets   *offsetStore
@@ -110,6 +111,9 @@ func NewWorker(ctx context.Context, bootstrap []string, opts ...Option) (*Worker
 	w.start(l)
 	return w, nil
 }
+
+// advertised is where others are to reach the worker, and its id.
+func (w *Worker) advertised() string { return cmp.Or(w.opts.advertised, w.address) }
 
 // clusterID asks the brokers for the id of their cluster.
 func (o *options) clusterID(ctx context.Context, bootstrap string) (string, error) {
