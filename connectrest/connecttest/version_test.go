@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/flinkmm2/flinkmm2/connectrest/connecttest"
@@ -104,5 +105,21 @@ func TestOffsetSyncsTopicByVersion(t *testing.T) {
 				t.Errorf("%s on the target: %t, want %t", onTarget, got, c.target)
 			}
 		})
+	}
+}
+
+// A made-up version would teach a test what no worker does.
+func TestVersionThatWasNeverReleasedIsRefused(t *testing.T) {
+	b := broker(t, targetID)
+	for version, says := range map[string]string{
+		"3.10.0": "version 3.10.0: there is none, 4.0 follows 3.9", "3.99.1": "there is none", "03.9.1": "want three numbers", "3.09.1": "want three numbers",
+	} {
+		w, err := connecttest.NewWorker(t.Context(), b, connecttest.WithVersion(version))
+		if err == nil {
+			w.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: got %v, want %q in it", version, err, says)
+		}
 	}
 }
