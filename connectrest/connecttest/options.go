@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -78,6 +79,9 @@ func WithVersionString(s string) Option {
 // By default, clients connect in plain text.
 func WithKafkaOptions(opts ...kgo.Opt) Option {
 	return func(o *options) error {
+		if slices.Contains(opts, nil) {
+			return errors.New("kafka options: one of them is nil")
+		}
 		o.kafka = append(o.kafka, opts...)
 		return nil
 	}

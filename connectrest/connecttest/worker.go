@@ -77,7 +77,13 @@ const connectTimeout = 10 * time.Second
 // caller must call [Worker.Close].
 func NewWorker(ctx context.Context, bootstrap []string, opts ...Option) (*Worker, error) {
 	o := defaultOptions()
-	for _, opt := range opts {
+	if len(bootstrap) == 0 {
+		return nil, errors.New("start a connect worker: no brokers are given")
+	}
+	for i, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("start a connect worker: option %d is nil", i+1)
+		}
 		if err := opt(o); err != nil {
 			return nil, fmt.Errorf("start a connect worker: %w", err)
 		}

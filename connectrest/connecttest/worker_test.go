@@ -170,7 +170,10 @@ func TestNewWorkerRefuses(t *testing.T) {
 		{"an advertised port that is none", b, connecttest.WithAdvertisedAddress("worker-1:http"), "want HOST:PORT"},
 		{"no logger", b, connecttest.WithLogger(nil), "logger: it is nil"},
 		{"no listen function", b, connecttest.WithListen(nil), "listen function: it is nil"},
-		{"no brokers", nil, connecttest.WithVersion("4.3.1"), "no resolvable bootstrap urls"},
+		{"no brokers", nil, connecttest.WithVersion("4.3.1"), "no brokers are given"},
+		{"an empty broker", []string{""}, connecttest.WithVersion("4.3.1"), "no resolvable bootstrap urls"},
+		{"an option that is nil", b, nil, "option 1 is nil"},
+		{"a Kafka option that is nil", b, connecttest.WithKafkaOptions(nil), "kafka options: one of them is nil"},
 		{"a broker without a port", []string{"localhost"}, connecttest.WithVersion("4.3.1"), "invalid url in bootstrap.servers: localhost"},
 	} {
 		w, err := connecttest.NewWorker(t.Context(), c.brokers, c.opt)
