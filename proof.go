@@ -40,6 +40,11 @@ type ProofCounts struct {
 	Unprovable int64 `json:"unprovable"` // retention or compaction may have taken them
 	Repeated   int64 `json:"repeated"`   // target records that it already had: at-least-once
 	Foreign    int64 `json:"foreign"`    // target records of other writers
+	// Older counts target records that equal nothing in the window of source
+	// records that are remembered, while the source has more: repeats of what is
+	// older than the window, or records of other writers. A record that came late
+	// may be among them, so Missing may be too high by as many; it is never too low.
+	Older int64 `json:"older"`
 }
 
 // PartitionProof is the proof of one partition.
@@ -54,6 +59,9 @@ type PartitionProof struct {
 	Outcome string               `json:"outcome"`
 	Reason  string               `json:"reason,omitempty"`
 	Lag     int64                `json:"lag"` // readable source records that the target has not reached
+	// Unread is how many source offsets up to End were not read, since the target
+	// is far behind them: at most as many records wait beyond those of Lag.
+	Unread int64 `json:"unread"`
 	ProofCounts
 	Lost     int64          `json:"lost"`
 	Examples []ProofExample `json:"examples,omitempty"`
@@ -79,7 +87,7 @@ func (p *Proof) Encode() ([]byte, error) {
 func countsOf(c proof.Counts) ProofCounts {
 	return ProofCounts{
 		Records: c.Source, Copied: c.Copied, Missing: c.Missing, Altered: c.Altered, OutOfOrder: c.OutOfOrder,
-		Early: c.Early, Pending: c.Pending, Unprovable: c.Unprovable, Repeated: c.Repeated, Foreign: c.Foreign,
+		Early: c.Early, Pending: c.Pending, Unprovable: c.Unprovable, Repeated: c.Repeated, Foreign: c.Foreign, Older: c.Older,
 	}
 }
 
@@ -97,7 +105,7 @@ func proofOf(plan *offsetmap.Plan, r proof.Report) *Proof {
 	for _, one := range r.Partitions {
 		part := PartitionProof{
 			TopicPartition: one.Source, TargetTopic: one.Target.Topic, Next: one.Next, End: one.End, First: one.First.Source,
-			Outcome: string(one.Outcome), Reason: one.Reason, Lag: one.Lag, ProofCounts: countsOf(one.Counts), Lost: lost[one.Source],
+			Outcome: string(one.Outcome), Reason: one.Reason, Lag: one.Lag, Unread: one.Unread, ProofCounts: countsOf(one.Counts), Lost: lost[one.Source],
 		}
 		for _, e := range one.Examples {
 			part.Examples = append(part.Examples, ProofExample{Fault: string(e.Fault), Source: e.Source, Target: e.Target, Differs: e.Differs})

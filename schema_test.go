@@ -48,7 +48,7 @@ func TestSchemasListTheConstants(t *testing.T) {
 			proof.PartitionProven, proof.PartitionFailed, proof.PartitionNothingToCopy, proof.PartitionPending,
 			proof.PartitionUnread, proof.PartitionUnprovable, proof.PartitionHidden)},
 		"fault": {member(proofs.Def("example"), "fault"), texts(
-			proof.Missing, proof.Altered, proof.OutOfOrder, proof.Early, proof.Unprovable, proof.Repeated, proof.Foreign)},
+			proof.Missing, proof.Altered, proof.OutOfOrder, proof.Early, proof.Unprovable, proof.Repeated, proof.Foreign, proof.Older)},
 	} {
 		var got []string
 		values, _ := c.node["enum"].([]any)

@@ -27,6 +27,10 @@ import "github.com/flinkmm2/flinkmm2/offsetmap"
 //  5. It equals a record before C: early.
 //  6. Otherwise it is foreign: another writer's. It shifts nothing.
 //
+// With a window (WithWindow), "equals" is held to what the window holds and to
+// the records that were passed over, and a record that equals none of them while
+// the source has more is older instead of foreign, or waits for a Search.
+//
 // A record that is passed over is, in this order:
 //
 //  1. copied in order, when the records since the last place that was certain
@@ -51,38 +55,60 @@ import "github.com/flinkmm2/flinkmm2/offsetmap"
 // repeated and foreign are exact, and so is whether there is a fault; which of
 // several equal records is the missing one is not knowable.
 //
-// Time is linear in the number of records, for any content.
+// Time is linear in the number of records, for any content, but for searches:
+// each costs reading the rest of the source, and there are as many as the
+// logarithm of the target's records between two that the source explains.
 type Comparer struct {
 	compacted   bool
 	maxExamples int
+	window      extent
 
-	src     source
-	before  map[sum]int64 // records before C, by their offset
-	end     int           // positions from here on need not be on the target; -1 before End
-	head    int
+	src    source
+	before map[sum]int64 // records before C, by their offset
+	end    int           // positions from here on need not be on the target; -1 before End
+	head   int
+	// behind is how many source records were compared before the first position,
+	// by a comparison that this one goes on with.
+	behind  int64
 	settled int64 // target records below this offset can be judged
 	queue   queue
 	done    bool
 
 	// What was seen since the head last moved.
-	others []Print // foreign, the first of them
+	others []other // foreign, the first of them
 	pairs  []pair  // foreign, evidently made of a record from the head on
 	pairAt int     // the lowest position that a pair may still have
 	hole   int64   // offsets lost to retention on the target
 
-	stretch stretch
-	gaps    map[int][]int // positions passed over that are not the first with their sum, by that first
-	surplus []uint32      // repeats of a sum, by its first position
+	strangers strangers
+	stretch   stretch
+	gaps      gaps
+	passing   []int32 // the gaps that the target record at hand makes
+	repeated  bool    // whether anything was repeated ever
 
 	tally    tally
+	start    begun
 	first    First
 	examples examples
 }
 
+// other is a foreign record. An older one may be a repeat of what the window
+// does not reach.
+type other struct {
+	print Print
+	older bool
+}
+
 // pair is a foreign record and the position of the record that it was made of.
 type pair struct {
+	other
 	position int
-	print    Print
+}
+
+// begun is what became of the first source record.
+type begun struct {
+	offset int64
+	state  state
 }
 
 // CompareOption changes how a Comparer judges.
@@ -102,11 +128,15 @@ func WithExamples(n int) CompareOption { return func(c *Comparer) { c.maxExample
 
 // NewComparer returns a Comparer that has seen no record.
 func NewComparer(opts ...CompareOption) *Comparer {
-	c := &Comparer{end: -1, maxExamples: defaultExamples, gaps: map[int][]int{}}
+	c := &Comparer{end: -1, maxExamples: defaultExamples, window: everywhere, strangers: newStrangers()}
 	for _, o := range opts {
 		o(c)
 	}
 	c.examples = examples{most: c.maxExamples, named: map[Fault][]Example{}}
+	c.gaps = newGaps(c.window.behind + c.window.ahead)
+	if c.compacted {
+		c.gaps.byKey = map[uint64]int32{}
+	}
 	return c
 }
 
@@ -121,10 +151,18 @@ func (c *Comparer) Before(p Print) {
 
 // Source adds the next readable source record.
 func (c *Comparer) Source(p Print) {
+	if c.src.len() == 0 && c.behind == 0 {
+		c.start.offset = p.offset
+	}
 	c.tally.add(c.zone(c.src.len()), open, 1)
 	c.src.push(p)
-	// The first that waits, waits for the head to be read or for its equal.
-	if c.queue.len() > 0 && (c.head == c.src.len()-1 || c.queue.front().record.sum == p.sum) {
+	if c.passingTo() {
+		c.passThrough()
+		return
+	}
+	// The first that waits, waits for the head to be read, for its equal, or for
+	// the window to be full.
+	if c.queue.len() > 0 && (c.head == c.src.len()-1 || c.src.len() == c.reach() || c.queue.front().record.sum == p.sum) {
 		c.drain()
 	}
 }
@@ -139,7 +177,7 @@ func (c *Comparer) End() {
 // Target adds the next readable target record.
 func (c *Comparer) Target(p Print) {
 	c.tally.read++
-	if c.queue.len() > 0 || !c.judge(p) {
+	if c.queue.len() > 0 || c.stands() || !c.judge(p) {
 		c.queue.push(item{record: p})
 	}
 }
@@ -160,13 +198,16 @@ func (c *Comparer) Settle(below offsetmap.NextOffset) {
 	if v, known := below.Value(); known && v > c.settled && c.end >= 0 {
 		c.settled = v
 		c.drain()
+		c.dismissSettled()
+		c.drain()
 	}
 }
 
 // Waiting returns how many target records wait to be judged.
-func (c *Comparer) Waiting() int { return c.queue.records }
+func (c *Comparer) Waiting() int { return c.queue.records + c.strangers.len() }
 
-// Required returns how many records the target must have, so far.
+// Required returns how many of the source records that are remembered or were
+// passed by here the target must have, so far.
 func (c *Comparer) Required() int {
 	if c.end < 0 {
 		return c.src.len()
@@ -186,7 +227,7 @@ func (c *Comparer) Reached() bool {
 func (c *Comparer) Moved() bool { return c.tally.moved() || len(c.pairs) > 0 }
 
 func (c *Comparer) drain() {
-	for c.queue.len() > 0 {
+	for c.queue.len() > 0 && !c.stands() {
 		it := c.queue.front()
 		if it.hole > 0 {
 			c.hole += it.hole
@@ -202,77 +243,82 @@ func (c *Comparer) judge(t Print) bool {
 	settled := t.offset < c.settled
 	if c.head < c.src.len() {
 		if *c.src.sums.at(c.head) == t.sum {
+			c.arrive()
 			c.follow(t)
 			return true
 		}
 	} else if !settled {
 		return false // it may equal the next source record
 	}
-	first, known := c.src.find(t.sum)
-	if !known && !settled {
-		return false // it may equal a source record that is not read yet
+	if id, found := c.gaps.lowest(t.sum); found {
+		c.late(id, t)
+		return true
 	}
+	reach := min(c.src.len(), c.reach())
+	first, known := c.src.find(t.sum, c.low(), reach)
 	switch {
+	case known && first < c.head:
+		c.repeat(first, t)
 	case known:
-		if g, found := c.passed(first); found {
-			c.late(g, t)
-		} else if first < c.head {
-			c.repeat(first, t)
-		} else {
-			c.ahead(first, t)
-		}
-	case c.isEarly(t):
-		c.early(t)
+		c.arrive()
+		c.ahead(first, t)
+	case reach < c.src.len(), reach == c.reach() && !settled:
+		c.strangers.add(t)
+		c.yield()
+	case !settled:
+		return false // it may equal a source record that is not read yet
 	default:
-		c.foreign(t)
+		c.dismiss(other{t, c.forgotten()})
+		c.passPairs()
 	}
 	return true
 }
 
 // follow is rule 1.
 func (c *Comparer) follow(t Print) {
-	c.set(c.head, copied)
+	c.take(c.head)
 	c.begin(c.head, t)
-	c.stretch.follow(c.head)
+	c.stretch.follow(c.head, t.sum)
 	c.moveHead(c.head + 1)
 }
 
 // late is rule 2.
-func (c *Comparer) late(position int, t Print) {
-	c.fill(position, t.offset, outOfOrder)
+func (c *Comparer) late(id int32, t Print) {
+	c.fill(id, t.offset, outOfOrder)
 }
 
 // repeat is rule 3.
 func (c *Comparer) repeat(first int, t Print) {
-	for len(c.surplus) <= first {
-		c.surplus = append(c.surplus, make([]uint32, c.src.len()-len(c.surplus))...)
-	}
-	c.surplus[first]++
+	c.repeated = true
+	c.src.index.links.at(first).repeats++
 	c.tally.repeated[c.zone(first)]++
 	if c.zone(first) == window {
-		c.name(Repeated, first, t.offset)
+		c.name(Repeated, c.src.print(first), t.offset)
 	}
-	c.stretch.repeat(c.head, first, t.offset)
+	c.stretch.repeat(c.head, first, t)
 }
 
 // ahead is rule 4.
 func (c *Comparer) ahead(position int, t Print) {
 	c.passOver(position)
-	c.set(position, copied)
+	c.take(position)
 	c.begin(position, t)
 	c.stretch.forget()
 	c.moveHead(position + 1)
 }
 
-func (c *Comparer) isEarly(t Print) bool {
-	_, found := c.before[t.sum]
-	return found
+// dismiss judges a record that equals no source record from C on.
+func (c *Comparer) dismiss(o other) {
+	if at, found := c.before[o.print.sum]; found {
+		c.early(o.print, at)
+		return
+	}
+	c.foreign(o)
 }
 
 // early is rule 5.
-func (c *Comparer) early(t Print) {
+func (c *Comparer) early(t Print, at int64) {
 	c.tally.early++
-	at := c.before[t.sum]
 	if c.first.Target.IsNone() {
 		c.first = First{Source: place(at), Target: place(t.offset), Fault: TooEarly}
 	}
@@ -281,18 +327,36 @@ func (c *Comparer) early(t Print) {
 	})
 }
 
-// moveHead also forgets what stood at the old one.
+// moveHead also forgets what stood at the old one, and what the window does not
+// reach any more.
 func (c *Comparer) moveHead(to int) {
 	c.head = to
 	c.others, c.pairs, c.pairAt, c.hole = c.others[:0], c.pairs[:0], to, 0
+	c.slide()
 }
 
-func (c *Comparer) set(position int, to state) {
-	s := c.src.states.at(position)
+// take notes that the target has the next source record.
+func (c *Comparer) take(position int) {
+	c.cover(position)
+	c.set(position, open, copied)
+}
+
+// cover says that a source record follows what was passed over: compaction may
+// have taken what has its key. It is called for every record, in order.
+func (c *Comparer) cover(position int) {
+	if c.compacted && c.gaps.live > 0 {
+		c.gaps.cover(c.src.parts.at(position).key)
+	}
+}
+
+// set notes what becomes of a source record.
+func (c *Comparer) set(position int, from, to state) {
 	zone := c.zone(position)
-	c.tally.add(zone, *s, -1)
+	c.tally.add(zone, from, -1)
 	c.tally.add(zone, to, 1)
-	*s = to
+	if position == 0 && c.behind == 0 {
+		c.start.state = to
+	}
 }
 
 // zone says whether a position must be on the target.
@@ -309,13 +373,13 @@ func (c *Comparer) begin(position int, t Print) {
 		return
 	}
 	c.first = First{Source: place(c.src.offsets.at(position)), Target: place(t.offset)}
-	if position == 0 {
+	if position == 0 && c.behind == 0 {
 		return
 	}
-	switch *c.src.states.at(0) {
+	switch c.start.state {
 	case gap:
 		c.first.Fault = TooLate
 	case copied, altered:
-		c.first.Source = place(c.src.offsets.at(0))
+		c.first.Source = place(c.start.offset)
 	}
 }

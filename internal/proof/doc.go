@@ -39,12 +39,41 @@
 // what was read makes the partition unread, as one that was truncated or created
 // again.
 //
+// # The window
+//
+// The source streams by, and what is remembered of it is a window round the
+// head, the lowest source record that the target has not reached: so many
+// records before it, for repeats and swaps, and so many from it on, for what is
+// left out. Memory depends on the window alone, not on how much is compared. The
+// source is read no further ahead of the target than that.
+//
+// What a window cannot see is counted by name. A target record that equals
+// nothing in it, while the source has more than it holds, is older: a repeat of
+// what is older than the window, another writer's, or a copy that is ahead of
+// its turn by more than the window. Older records shift nothing and are no
+// fault.
+//
+// What is missing stays exact. Records that were passed over are remembered by
+// themselves, as many as the window holds, so that one that comes late is known;
+// those that do not fit stay missing. And where the target goes on with what the
+// window does not have, the source is searched beyond it, to its end: if the
+// records are there, what lies between was left out, however much it is, and is
+// counted record by record. A search reads the source once more and keeps
+// digests of the target records only; between two that find nothing twice as
+// many target records must have come, so another writer's records cost few.
+//
+// So, with m the records that are missing by the rules without a window, and as
+// long as both are read equally far: m <= missing <= m + older + repeated, and
+// missing = m when the source's records all differ and none is older. A window
+// never hides a loss, and never makes a fault of a replay unless equal records
+// lie further apart than it reaches. Under compaction, a record that was passed
+// over and does not fit is unprovable, since the record that replaced it may
+// still come.
+//
 // # What it does not do
 //
 // It does not know the plan, judge the connector, or say why a record is
-// missing. It remembers 41 bytes for each source record from C on until the
-// partition is decided, so a window of 10^8 records needs 4 GB; it does not
-// resume, and does not follow a topic for days. Reports hold offsets and
+// missing. It does not follow a topic for days. Reports hold offsets and
 // digests, whose seeds are drawn anew by each run, and nothing of what records
 // contain.
 package proof

@@ -43,11 +43,18 @@ func (p *partition) look(o *Options, target, source offsetmap.Range) bool {
 		p.barrier = &barrier{target: t, source: s, final: p.cmp.Reached()}
 	}
 	b := p.barrier
-	if b == nil || p.source.position < b.source {
+	if b == nil {
 		return false
 	}
-	p.cmp.Settle(place(b.target))
-	p.throttle()
+	behind := p.source.position < b.source
+	if !behind {
+		p.cmp.Settle(place(b.target))
+		p.throttle()
+	}
+	if behind && p.cmp.Waits() || p.cmp.Strangers() && !b.final {
+		p.stand(b, behind)
+		return false
+	}
 	if p.target.position < b.target {
 		return false
 	}
@@ -74,7 +81,7 @@ func (p *partition) state() (c Counts, read int64, decided bool) {
 func (p *partition) wantsEnds() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return !p.decided && (p.ended && p.barrier == nil || p.source.outOfRange || p.target.outOfRange)
+	return !p.decided && (p.barrier == nil && (p.ended || p.source.held) || p.source.outOfRange || p.target.outOfRange)
 }
 
 // goal is up to where a side must be read next.
@@ -99,7 +106,8 @@ func (p *partition) decide(o *Options) {
 	p.report = PartitionReport{
 		Source: p.Source, Target: p.Target, Next: p.Next, End: p.End, TargetEnd: p.TargetEnd,
 		SourceRead: place(p.source.position), TargetRead: place(p.target.position), SourceExpired: p.expired,
-		Moved: moved, Lag: r.Lag, First: r.First, Counts: r.Counts, Examples: r.Examples,
+		Unread: max(0, p.end-max(p.source.position, p.next)),
+		Moved:  moved, Lag: r.Lag, First: r.First, Counts: r.Counts, Examples: r.Examples,
 	}
 	p.report.Outcome, p.report.Reason = p.verdict(o, r.Counts)
 	p.cmp = nil // frees what was remembered
@@ -110,17 +118,17 @@ func (p *partition) verdict(o *Options, c Counts) (PartitionOutcome, string) {
 	end, knownEnd := p.targetRange.End.Value()
 	switch {
 	case c.Faults() > 0:
-		return PartitionFailed, c.faults()
+		return PartitionFailed, c.faults() + p.beyondWindow(c)
 	case p.source.fatal != nil:
 		return PartitionUnread, fmt.Sprintf("source: %v", p.source.fatal)
 	case p.target.fatal != nil:
 		return PartitionUnread, fmt.Sprintf("target: %v", p.target.fatal)
-	case !p.ended:
+	case !p.ended && !p.source.held:
 		return PartitionPending, fmt.Sprintf("the source is read up to %d of %d%s", p.source.position, p.end, p.errors())
 	case c.Pending > 0 && o.Target.Isolation == offsetmap.ReadCommitted && knownStable && knownEnd && stable < end:
 		return PartitionHidden, fmt.Sprintf("%d records are not there yet, and a transaction that is open since offset %d hides the target's records up to %d", c.Pending, stable, end)
-	case c.Pending > 0:
-		return PartitionPending, fmt.Sprintf("%d records are not there yet%s", c.Pending, p.errors())
+	case c.Pending > 0 || !p.ended:
+		return PartitionPending, fmt.Sprintf("%d records are not there yet%s%s", c.Pending, p.unread(), p.errors())
 	case !p.complete:
 		return PartitionPending, fmt.Sprintf("the target is read up to %d only, and may hold more%s", p.target.position, p.errors())
 	case c.Unprovable > 0 || p.expired > 0:
@@ -141,4 +149,20 @@ func (p *partition) errors() string {
 		}
 	}
 	return tail.String()
+}
+
+// beyondWindow says what a count of faults may owe to the window.
+func (p *partition) beyondWindow(c Counts) string {
+	if c.Older == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d target records equal none of the %d source records that are remembered, so some of the faults may be repeats or come late: a larger window tells", c.Older, p.window.behind)
+}
+
+// unread says what waits beyond the records that were read.
+func (p *partition) unread() string {
+	if p.ended {
+		return ""
+	}
+	return fmt.Sprintf("; the source is read up to %d of %d, as far as the target asks for", p.source.position, p.end)
 }

@@ -131,6 +131,7 @@ func TestTheReportAsJSON(t *testing.T) {
     "repeated": 0,
     "early": 0,
     "foreign": 0,
+    "older": 0,
     "later": 0,
     "undecided": 0
   },
@@ -154,6 +155,7 @@ func TestTheReportAsJSON(t *testing.T) {
       "sourceExpired": 0,
       "moved": true,
       "lag": 0,
+      "unread": 0,
       "first": {
         "source": 100,
         "target": 5000
@@ -170,6 +172,7 @@ func TestTheReportAsJSON(t *testing.T) {
         "repeated": 0,
         "early": 0,
         "foreign": 0,
+        "older": 0,
         "later": 0,
         "undecided": 0
       },

@@ -90,6 +90,13 @@ type Options struct {
 	// know an early start for what it is. Zero is 1000, less than zero is none.
 	Lookback int64
 
+	// Window is how many source records are remembered, over all partitions, once
+	// the target has them; a quarter as many are while it has not. A replay that
+	// goes back further than a partition's share counts as older, not as repeated.
+	// Zero is 2^21, which takes some 150 MB when that many were read; a partition
+	// has 1024 at least.
+	Window int
+
 	// Examples is how many records of each fault a partition's report names.
 	// Zero is ten, less than zero is none.
 	Examples int
@@ -101,18 +108,29 @@ type Options struct {
 const (
 	defaultInterval = time.Second
 	defaultLookback = 1000
+	defaultWindow   = 1 << 21
 
-	// maxWaiting bounds the target records that wait for the source to be read,
-	// over all partitions; minWaiting is each partition's share at least.
-	maxWaiting = 1 << 20
+	// minBehind and minAhead are each partition's share of the window at least.
+	minBehind = 1 << 10
+	minAhead  = 1 << 8
+
+	// minWaiting is how many target records of a partition may wait for the source
+	// to be read, at least; otherwise as many as its window holds ahead.
 	minWaiting = 1 << 10
 )
 
 func (o *Options) setDefaults() {
 	o.Interval = cmp.Or(o.Interval, defaultInterval)
 	o.Lookback = max(0, cmp.Or(o.Lookback, defaultLookback))
+	o.Window = cmp.Or(o.Window, defaultWindow)
 	o.Examples = max(0, cmp.Or(o.Examples, defaultExamples))
 	o.Partitions = slices.SortedFunc(slices.Values(o.Partitions), func(a, b Partition) int { return a.Source.Compare(b.Source) })
+}
+
+// share is the part of the window that each partition has.
+func (o *Options) share() extent {
+	behind := max(minBehind, o.Window/max(1, len(o.Partitions)))
+	return extent{behind, max(minAhead, behind/4)}
 }
 
 // validate returns every reason why the options cannot be run.
@@ -138,6 +156,9 @@ func (o *Options) validate() error {
 	}
 	if o.Quiet < 0 || o.Interval < 0 {
 		bad("quiet %s or interval %s is negative", o.Quiet, o.Interval)
+	}
+	if o.Window < 0 {
+		bad("window %d is negative", o.Window)
 	}
 	if len(o.Partitions) == 0 {
 		bad("no partitions")

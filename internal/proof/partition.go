@@ -16,10 +16,11 @@ type partition struct {
 	timestamps           Timestamps
 
 	// limit is how many target records may wait for the source to be read; hold
-	// and release stop and restart reading the target. They are called with mu
-	// held, so that none overtakes another.
+	// and release stop and restart reading a side. They are called with mu held,
+	// so that none overtakes another.
 	limit         int
-	hold, release func()
+	window        extent
+	hold, release func(which)
 
 	mu      sync.Mutex
 	cmp     *Comparer
@@ -28,7 +29,7 @@ type partition struct {
 	ended   bool // all source records up to End were fed
 	expired int64
 	barrier *barrier
-	held    bool
+	stands  stands
 	// targetRange is the last that was measured.
 	targetRange offsetmap.Range
 	complete    bool // nothing more needs to be read
@@ -41,20 +42,23 @@ type logSide struct {
 	position   int64     // every readable record below was fed
 	came       time.Time // when records came last
 	outOfRange bool      // the broker does not have the position
+	held       bool      // it is not read on before the other side is
 	compacted  bool
 	err        error // the last that may pass
 	fatal      error // what makes reading on senseless
 }
 
 func newPartition(spec Partition, o *Options, source, target Topic) *partition {
-	opts := []CompareOption{WithExamples(o.Examples)}
+	window := o.share()
+	opts := []CompareOption{WithExamples(o.Examples), WithWindow(window.behind, window.ahead)}
 	if source.Compacted || target.Compacted {
 		opts = append(opts, WithCompaction())
 	}
 	p := &partition{
 		Partition:  spec,
 		timestamps: target.Timestamps,
-		limit:      max(minWaiting, maxWaiting/len(o.Partitions)),
+		window:     window,
+		limit:      max(minWaiting, window.ahead),
 		cmp:        NewComparer(opts...),
 		source:     logSide{compacted: source.Compacted, came: time.Now()},
 		target:     logSide{compacted: target.Compacted, came: time.Now()},
@@ -162,15 +166,24 @@ func (p *partition) take(w which, f fetched) {
 	p.throttle()
 }
 
-// throttle keeps the target from being read further than the source explains.
+// throttle keeps the target from being read further than the source explains,
+// and the source further than the target needs.
 func (p *partition) throttle() {
-	switch n := p.cmp.Waiting(); {
-	case n > p.limit && !p.held:
-		p.held = true
-		p.hold()
-	case n <= p.limit/2 && p.held:
-		p.held = false
-		p.release()
+	n, ahead := p.cmp.Waiting(), p.cmp.Ahead()
+	stands := p.cmp.Blocked()
+	p.holdIf(targetSide, n > p.limit || stands, n <= p.limit/2 && !stands)
+	passing := p.cmp.passingTo()
+	p.holdIf(sourceSide, ahead >= 2*p.window.ahead && !passing, 2*ahead < 3*p.window.ahead || passing)
+}
+
+func (p *partition) holdIf(w which, hold, release bool) {
+	switch s := p.side(w); {
+	case hold && !s.held:
+		s.held = true
+		p.hold(w)
+	case release && s.held:
+		s.held = false
+		p.release(w)
 	}
 }
 
@@ -220,7 +233,7 @@ func (p *partition) resolve(w which, r offsetmap.Range) (from int64, ok bool) {
 	if p.decided || s.fatal != nil || !s.outOfRange || !measured || !measuredEnd {
 		return 0, false
 	}
-	s.outOfRange = false
+	s.outOfRange, s.held = false, false // it is read on from here, held or not
 	if end < s.position {
 		s.fatal = fmt.Errorf("the log ends at %d and was read up to %d: truncated, or created again", end, s.position)
 		return 0, false
@@ -238,7 +251,7 @@ func (p *partition) stuck(w which) (from, goal int64, stuck bool) {
 	defer p.mu.Unlock()
 	s := p.side(w)
 	goal = p.goal(w)
-	stuck = !p.decided && s.fatal == nil && !s.outOfRange && s.position < goal && (w == sourceSide || !p.held) && time.Since(s.came) > probeAfter
+	stuck = !p.decided && s.fatal == nil && !s.outOfRange && s.position < goal && !s.held && time.Since(s.came) > probeAfter
 	return s.position, goal, stuck
 }
 

@@ -21,7 +21,7 @@ func alone(t *testing.T, next, end int64) (*partition, *Options) {
 	o := &Options{Partitions: []Partition{{Source: tp, Target: tp, Next: at(t, next), End: at(t, end), TargetEnd: at(t, targetFrom)}}}
 	o.setDefaults()
 	p := newPartition(o.Partitions[0], o, Topic{}, Topic{})
-	p.hold, p.release = func() {}, func() {}
+	p.hold, p.release = func(which) {}, func(which) {}
 	p.source.position, p.target.position = next, targetFrom
 	return p, o
 }
@@ -94,15 +94,15 @@ func TestTheTargetIsHeldBackUntilTheSourceIsRead(t *testing.T) {
 	p, _ := alone(t, sourceFrom, sourceFrom+4)
 	var calls []string
 	p.limit = 2
-	p.hold = func() { calls = append(calls, "hold") }
-	p.release = func() { calls = append(calls, "release") }
+	p.hold = func(w which) { calls = append(calls, "hold "+w.String()) }
+	p.release = func(w which) { calls = append(calls, "release "+w.String()) }
 	p.take(targetSide, fetch("AB", targetFrom, 0))
 	if len(calls) != 0 {
 		t.Fatalf("%v: as many as the limit may wait", calls)
 	}
 	p.take(targetSide, fetch("C", targetFrom+2, 0))
 	p.take(targetSide, fetch("D", targetFrom+3, 0))
-	if d := cmp.Diff([]string{"hold"}, calls); d != "" {
+	if d := cmp.Diff([]string{"hold target"}, calls); d != "" {
 		t.Fatalf("(-want +got):\n%s", d)
 	}
 	p.take(sourceSide, fetch("A", sourceFrom, 0))
@@ -111,7 +111,7 @@ func TestTheTargetIsHeldBackUntilTheSourceIsRead(t *testing.T) {
 		t.Fatalf("%v: two still wait", calls)
 	}
 	p.take(sourceSide, fetch("CD", sourceFrom+2, 0))
-	if d := cmp.Diff([]string{"hold", "release"}, calls); d != "" {
+	if d := cmp.Diff([]string{"hold target", "release target"}, calls); d != "" {
 		t.Fatalf("(-want +got):\n%s", d)
 	}
 }
@@ -120,7 +120,7 @@ func TestWhatWaitsForNoSourceRecordIsReleasedWhenItIsSettled(t *testing.T) {
 	p, o := alone(t, sourceFrom, sourceFrom+1)
 	released := false
 	p.limit = 2
-	p.release = func() { released = true }
+	p.release = func(which) { released = true }
 	p.take(targetSide, fetch("0123", targetFrom, 0))
 	p.take(sourceSide, fetch("A", sourceFrom, 0))
 	if released {
@@ -238,11 +238,11 @@ func TestOnlyASideThatStandsStillIsProbed(t *testing.T) {
 	if from != sourceFrom+2 || goal != sourceFrom+4 || !stuck(sourceSide) || !stuck(targetSide) {
 		t.Errorf("from %d to %d: what the target may have of the source is to be read", from, goal)
 	}
-	p.held = true
+	p.target.held = true
 	if !stuck(sourceSide) || stuck(targetSide) {
 		t.Error("a target that is held back is not probed, and its source is")
 	}
-	p.held = false
+	p.target.held = false
 	p.fail(targetSide, errors.New("ill"), true)
 	if stuck(targetSide) {
 		t.Error("it cannot be read")

@@ -19,14 +19,18 @@ const (
 // passOver judges the records from the head up to a position: they will not
 // come in order any more.
 func (c *Comparer) passOver(to int) {
-	from := c.head
+	c.passing = c.passing[:0]
 	if kept, used, ok := c.stretch.embed(&c.src, to); ok {
-		from = c.stretch.base
-		for i := from; i < to; i++ {
-			if kept[i-from] {
-				c.set(i, copied)
+		for i := c.stretch.base; i < to; i++ {
+			was := open
+			if i < c.head {
+				was = copied
+			}
+			if kept[i-c.stretch.base] {
+				c.cover(i)
+				c.set(i, was, copied)
 			} else {
-				c.pass(i)
+				c.pass(i, was)
 			}
 		}
 		for _, r := range used {
@@ -35,142 +39,138 @@ func (c *Comparer) passOver(to int) {
 			}
 		}
 	} else {
-		for i := from; i < to; i++ {
-			c.pass(i)
+		for i := c.head; i < to; i++ {
+			c.pass(i, open)
 		}
 		highest := -1
 		for _, r := range c.stretch.sinceHead() {
-			g, found := c.passed(r.like)
+			id, found := c.gaps.lowest(r.sum)
 			if !found {
 				continue
 			}
 			c.unrepeat(r.like, r.offset)
-			if g > highest {
-				c.fill(g, r.offset, inOrder)
-				highest = g
+			if position := c.gaps.at(id).position; position > highest {
+				c.fill(id, r.offset, inOrder)
+				highest = position
 			} else {
-				c.fill(g, r.offset, outOfOrder)
+				c.fill(id, r.offset, outOfOrder)
 			}
 		}
 	}
-	c.fillFromSurplus(from, to)
-	c.pairAltered(from, to)
-	c.hideInHole(from, to)
+	c.fillFromRepeats()
+	c.pairAltered()
+	c.hideInHole()
 }
 
 // pass makes a gap of a position.
-func (c *Comparer) pass(position int) {
-	c.set(position, gap)
-	if first, _ := c.src.find(*c.src.sums.at(position)); first != position {
-		c.gaps[first] = append(c.gaps[first], position)
-	}
+func (c *Comparer) pass(position int, was state) {
+	c.cover(position)
+	c.set(position, was, gap)
+	c.keepGap(position)
 }
 
-// passed returns the lowest position that was passed over and has the sum of
-// first, the first position with that sum.
-func (c *Comparer) passed(first int) (int, bool) {
-	if c.isGap(first) {
-		return first, true
-	}
-	rest, some := c.gaps[first]
-	for some {
-		if c.isGap(rest[0]) {
-			c.gaps[first] = rest
-			return rest[0], true
-		}
-		if rest = rest[1:]; len(rest) == 0 {
-			delete(c.gaps, first)
-			return 0, false
-		}
-	}
-	return 0, false
-}
-
-func (c *Comparer) isGap(position int) bool {
-	switch *c.src.states.at(position) {
-	case gap, hidden, altered:
-		return true
-	default:
-		return false
-	}
+// change gives a gap another state.
+func (c *Comparer) change(id int32, to state) {
+	p := c.gaps.at(id)
+	c.set(p.position, p.state, to)
+	p.state = to
 }
 
 // fill gives a gap a target record. Where the target lost records to retention,
 // a record that comes late may have come in time as well, so it is not called
 // out of order.
-func (c *Comparer) fill(position int, target int64, o order) {
-	before := *c.src.states.at(position)
-	c.set(position, copied)
-	if before == altered {
-		at := place(c.src.offsets.at(position))
+func (c *Comparer) fill(id int32, target int64, o order) {
+	p := *c.gaps.at(id)
+	c.change(id, copied)
+	c.gaps.remove(id)
+	if p.state == altered {
+		c.tally.others[aForeign]++ // the record that stood for it
+		at := place(p.offset)
 		c.examples.remove(Altered, func(e Example) bool { return e.Source == at })
 	}
-	if o == inOrder || before == hidden || c.zone(position) == later {
+	if o == inOrder || p.state == hidden || c.zone(p.position) == later {
 		return
 	}
 	c.tally.outOfOrder++
-	c.name(OutOfOrder, position, target)
+	c.name(OutOfOrder, p.print(), target)
 }
 
 // unrepeat takes back that a record was a repeat.
 func (c *Comparer) unrepeat(first int, target int64) {
-	c.surplus[first]--
+	if first >= c.src.index.from {
+		c.src.index.links.at(first).repeats--
+	}
 	c.tally.repeated[c.zone(first)]--
 	c.examples.remove(Repeated, func(e Example) bool { return e.Target == place(target) })
 }
 
-// fillFromSurplus lets repeats of a record stand for equal ones that were
+// fillFromRepeats lets repeats of a record stand for equal ones that were
 // passed over: equal records count as a multiset.
-func (c *Comparer) fillFromSurplus(from, to int) {
-	if len(c.surplus) == 0 {
+func (c *Comparer) fillFromRepeats() {
+	if !c.repeated {
 		return
 	}
-	for i := from; i < to; i++ {
-		if *c.src.states.at(i) != gap {
+	for _, id := range c.passing {
+		p := c.gaps.at(id)
+		if p.state != gap {
 			continue
 		}
-		if first, _ := c.src.find(*c.src.sums.at(i)); first < len(c.surplus) && c.surplus[first] > 0 {
+		first, known := c.src.find(p.sum, c.low(), min(c.src.len(), c.reach()))
+		if known && c.src.index.links.at(first).repeats > 0 {
 			c.unrepeat(first, unknownOffset)
-			c.fill(i, unknownOffset, outOfOrder)
+			// The lowest with the sum, which is this one or was passed over before.
+			lowest, _ := c.gaps.lowest(p.sum)
+			c.fill(lowest, unknownOffset, outOfOrder)
 		}
 	}
 }
 
 // foreign is rule 6. A foreign record that is evidently made of a record from
 // the head on is kept with it, until the head moves.
-func (c *Comparer) foreign(t Print) {
-	c.tally.others++
-	c.examples.add(Foreign, func() Example {
-		return Example{Fault: Foreign, Target: place(t.offset), TargetDigest: t.sum.String()}
+func (c *Comparer) foreign(o other) {
+	c.tally.others[o.kind()]++
+	fault := Foreign
+	if o.older {
+		fault = Older
+	}
+	c.examples.add(fault, func() Example {
+		return Example{Fault: fault, Target: place(o.print.offset), TargetDigest: o.print.sum.String()}
 	})
 	from := max(c.pairAt, c.head)
-	for i := from; i < min(from+maxReach, c.Required()); i++ {
-		if t.parts.copies(*c.src.parts.at(i)) {
-			c.pairs = append(c.pairs, pair{i, t})
+	for i := from; i < min(from+maxReach, c.Required(), c.reach()); i++ {
+		if o.print.parts.copies(*c.src.parts.at(i)) {
+			c.pairs = append(c.pairs, pair{o, i})
 			c.pairAt = i + 1
 			return
 		}
 	}
 	if len(c.others) < maxOthers {
-		c.others = append(c.others, t)
+		c.others = append(c.others, o)
 	}
 }
 
 // pairAltered finds the foreign records that stand in the place of gaps.
-func (c *Comparer) pairAltered(from, to int) {
+func (c *Comparer) pairAltered() {
+	at := 0
 	for _, p := range c.pairs {
-		if *c.src.states.at(p.position) == gap {
-			c.alter(p.position, p.print)
+		for at < len(c.passing) && c.gaps.at(c.passing[at]).position < p.position {
+			at++
+		}
+		if at < len(c.passing) && c.gaps.at(c.passing[at]).position == p.position {
+			c.alter(c.passing[at], p.other)
 		}
 	}
 	others := c.others
-	for i := from; i < to && len(others) > 0; i++ {
-		if *c.src.states.at(i) != gap {
+	for _, id := range c.passing {
+		if len(others) == 0 {
+			return
+		}
+		if c.gaps.at(id).state != gap {
 			continue
 		}
 		for k, o := range others[:min(maxReach, len(others))] {
-			if o.parts.resembles(*c.src.parts.at(i)) {
-				c.alter(i, o)
+			if o.print.parts.resembles(c.gaps.at(id).parts) {
+				c.alter(id, o)
 				others = others[k+1:]
 				break
 			}
@@ -178,29 +178,40 @@ func (c *Comparer) pairAltered(from, to int) {
 	}
 }
 
-func (c *Comparer) alter(position int, t Print) {
-	c.set(position, altered)
-	if c.zone(position) == later {
+func (c *Comparer) alter(id int32, o other) {
+	if c.gaps.at(id).state != gap {
 		return
 	}
-	c.examples.remove(Foreign, func(e Example) bool { return e.Target == place(t.offset) })
+	c.change(id, altered)
+	c.tally.others[o.kind()]--
+	p := c.gaps.at(id)
+	if c.zone(p.position) == later {
+		return
+	}
+	t := o.print
+	for _, f := range []Fault{Foreign, Older} {
+		c.examples.remove(f, func(e Example) bool { return e.Target == place(t.offset) })
+	}
 	c.examples.add(Altered, func() Example {
 		return Example{
 			Fault:        Altered,
-			Source:       place(c.src.offsets.at(position)),
+			Source:       place(p.offset),
 			Target:       place(t.offset),
-			Differs:      t.parts.differ(*c.src.parts.at(position)),
-			SourceDigest: c.src.sums.at(position).String(),
+			Differs:      t.parts.differ(p.parts),
+			SourceDigest: p.sum.String(),
 			TargetDigest: t.sum.String(),
 		}
 	})
 }
 
 // hideInHole makes as many gaps unprovable as retention can have taken.
-func (c *Comparer) hideInHole(from, to int) {
-	for i := from; i < to && c.hole > 0; i++ {
-		if *c.src.states.at(i) == gap {
-			c.set(i, hidden)
+func (c *Comparer) hideInHole() {
+	for _, id := range c.passing {
+		if c.hole == 0 {
+			return
+		}
+		if c.gaps.at(id).state == gap {
+			c.change(id, hidden)
 			c.hole--
 		}
 	}

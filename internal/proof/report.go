@@ -80,6 +80,9 @@ type PartitionReport struct {
 	// Lag is how many readable source records, those read beyond the end
 	// included, the target has not reached.
 	Lag int64 `json:"lag"`
+	// Unread is how many offsets up to the end were not read, since the target is
+	// far behind them: at most as many records wait beyond those of Lag.
+	Unread int64 `json:"unread"`
 
 	First    First     `json:"first"`
 	Counts   Counts    `json:"counts"`

@@ -10,7 +10,7 @@ import (
 // Counts says what became of the records of a partition. Source records are
 // those that the target must have: Source = Copied + Missing + Altered +
 // Unprovable + Pending. Target records are those that were read: Target =
-// Copied + Altered + Repeated + Early + Foreign + Later + Undecided.
+// Copied + Altered + Repeated + Early + Foreign + Older + Later + Undecided.
 type Counts struct {
 	Source     int64 `json:"source"`     // readable source records from C to the end
 	Target     int64 `json:"target"`     // readable target records from the recorded end on
@@ -23,6 +23,7 @@ type Counts struct {
 	Repeated   int64 `json:"repeated"`   // target records that the target already had
 	Early      int64 `json:"early"`      // target records from before C
 	Foreign    int64 `json:"foreign"`    // target records of other writers, and copies of what expired on the source
+	Older      int64 `json:"older"`      // target records that equal nothing in the window, when the source has more than that: repeats of what is older, or foreign
 	Later      int64 `json:"later"`      // target records from beyond the end
 	Undecided  int64 `json:"undecided"`  // target records whose source record may not be read yet
 }
@@ -34,7 +35,7 @@ func (c Counts) Plus(o Counts) Counts {
 		Copied: c.Copied + o.Copied, Missing: c.Missing + o.Missing, Altered: c.Altered + o.Altered,
 		OutOfOrder: c.OutOfOrder + o.OutOfOrder, Unprovable: c.Unprovable + o.Unprovable, Pending: c.Pending + o.Pending,
 		Repeated: c.Repeated + o.Repeated, Early: c.Early + o.Early, Foreign: c.Foreign + o.Foreign,
-		Later: c.Later + o.Later, Undecided: c.Undecided + o.Undecided,
+		Older: c.Older + o.Older, Later: c.Later + o.Later, Undecided: c.Undecided + o.Undecided,
 	}
 }
 
@@ -45,8 +46,8 @@ func (c Counts) Faults() int64 { return c.Missing + c.Altered + c.OutOfOrder + c
 // Fault says what is wrong with a record.
 type Fault string
 
-// What can be wrong with a record. Repeated and Foreign are no reason to fail a
-// proof.
+// What can be wrong with a record. Repeated, Foreign and Older are no reason to
+// fail a proof.
 const (
 	Missing    Fault = "missing"
 	Altered    Fault = "altered"
@@ -55,6 +56,7 @@ const (
 	Unprovable Fault = "unprovable"
 	Repeated   Fault = "repeated"
 	Foreign    Fault = "foreign"
+	Older      Fault = "older"
 )
 
 // Example names one record, and nothing of what it holds. Digests are keyed
@@ -103,7 +105,7 @@ func (c *Comparer) Result() Result {
 	return Result{
 		Counts:   c.Counts(),
 		First:    c.first,
-		Lag:      int64(c.src.len() - c.head),
+		Lag:      int64(c.Ahead()),
 		Examples: c.examples.sorted(),
 	}
 }
@@ -112,13 +114,13 @@ func (c *Comparer) Result() Result {
 func (c *Comparer) Counts() Counts {
 	n := &c.tally.byState
 	return Counts{
-		Source: int64(c.Required()), Target: c.tally.read,
+		Source: c.behind + int64(c.Required()), Target: c.tally.read,
 		Copied: n[window][copied], Missing: n[window][gap], Altered: n[window][altered], OutOfOrder: c.tally.outOfOrder,
 		Unprovable: n[window][hidden], Pending: n[window][open],
 		Repeated: c.tally.repeated[window], Early: c.tally.early,
-		Foreign:   c.tally.others - n[window][altered] - n[later][altered],
+		Foreign: c.tally.others[aForeign], Older: c.tally.others[anOlder],
 		Later:     n[later][copied] + n[later][altered] + c.tally.repeated[later],
-		Undecided: int64(c.queue.records),
+		Undecided: int64(c.Waiting()),
 	}
 }
 
@@ -126,59 +128,39 @@ func (c *Comparer) Counts() Counts {
 // and what cannot be proven.
 func (c *Comparer) finish() {
 	if n := len(c.pairs); n > 0 {
-		to := c.pairs[n-1].position + 1
-		c.passOver(to)
-		rest := c.hole
-		c.moveHead(to)
-		c.hole = rest
+		c.passOverAlone(c.pairs[n-1].position + 1)
+	}
+	for i := c.head; i < c.src.len(); i++ {
+		c.cover(i)
+	}
+	for id := c.gaps.oldest; id != none; id = c.gaps.at(id).next {
+		c.conclude(id)
 	}
 	for i := c.head; i < c.Required() && c.hole > 0; i++ {
-		c.set(i, hidden)
+		c.set(i, open, hidden)
 		c.hole--
-	}
-	if n := &c.tally.byState[window]; n[gap] == 0 && n[hidden] == 0 {
-		return
-	}
-	removed := c.compactedAway()
-	for i := range c.Required() {
-		switch s := *c.src.states.at(i); {
-		case s == gap && removed[i]:
-			c.set(i, hidden)
-			c.name(Unprovable, i, unknownOffset)
-		case s == hidden:
-			c.name(Unprovable, i, unknownOffset)
-		case s == gap:
-			c.name(Missing, i, unknownOffset)
-		}
+		c.name(Unprovable, c.src.print(i), unknownOffset)
 	}
 }
 
-// compactedAway returns the gaps that compaction may have made. Records without
-// a key cannot be in a compacted topic.
-func (c *Comparer) compactedAway() map[int]bool {
-	if !c.compacted || c.tally.byState[window][gap] == 0 {
-		return nil
+// conclude says what a record that was passed over is, once nothing more is
+// held to it. In a compacted topic, whose records all have keys, a tombstone or
+// a record whose key came again may have been there; and before all of the
+// source was seen, any.
+func (c *Comparer) conclude(id int32) {
+	p := c.gaps.at(id)
+	if p.state == gap && c.compacted && p.parts.key != null && (p.covered || p.parts.value == null || !c.done) {
+		c.change(id, hidden)
 	}
-	last := map[uint64]int{}
-	for i := range c.Required() {
-		if *c.src.states.at(i) == gap {
-			last[c.src.parts.at(i).key] = i
-		}
+	if c.zone(p.position) == later {
+		return
 	}
-	for i := range c.src.len() {
-		key := c.src.parts.at(i).key
-		if _, asked := last[key]; asked {
-			last[key] = i
-		}
+	switch p.state {
+	case gap:
+		c.name(Missing, p.print(), unknownOffset)
+	case hidden:
+		c.name(Unprovable, p.print(), unknownOffset)
 	}
-	removed := map[int]bool{}
-	for i := range c.Required() {
-		p := c.src.parts.at(i)
-		if *c.src.states.at(i) == gap && p.key != null && (last[p.key] > i || p.value == null) {
-			removed[i] = true
-		}
-	}
-	return removed
 }
 
 // zone parts the records that the target must have from those after them.
@@ -190,13 +172,29 @@ const (
 	zones
 )
 
+// kind parts the records that equal no source record in the window.
+type kind uint8
+
+const (
+	aForeign kind = iota
+	anOlder
+	kinds
+)
+
+func (o other) kind() kind {
+	if o.older {
+		return anOlder
+	}
+	return aForeign
+}
+
 // tally counts as the comparison goes on.
 type tally struct {
 	byState    [zones][states]int64
 	repeated   [zones]int64
 	read       int64
 	early      int64
-	others     int64 // foreign records, and those that stand for altered ones
+	others     [kinds]int64 // but those that stand for altered ones
 	outOfOrder int64
 }
 
@@ -223,19 +221,14 @@ func place(offset int64) offsetmap.NextOffset {
 }
 
 // name makes an example of a source record.
-func (c *Comparer) name(f Fault, position int, target int64) {
+func (c *Comparer) name(f Fault, p Print, target int64) {
 	c.examples.add(f, func() Example {
-		return Example{
-			Fault:        f,
-			Source:       place(c.src.offsets.at(position)),
-			Target:       place(target),
-			SourceDigest: c.src.sums.at(position).String(),
-		}
+		return Example{Fault: f, Source: place(p.offset), Target: place(target), SourceDigest: p.sum.String()}
 	})
 }
 
 // faultOrder is the order in which a reader wants to see examples.
-var faultOrder = []Fault{Missing, Altered, OutOfOrder, Early, Unprovable, Repeated, Foreign}
+var faultOrder = []Fault{Missing, Altered, OutOfOrder, Early, Unprovable, Repeated, Foreign, Older}
 
 // examples keeps the first records of each fault.
 type examples struct {

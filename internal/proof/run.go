@@ -108,10 +108,9 @@ func prepare(ctx context.Context, o *Options) (*runner, error) {
 			return nil, err
 		}
 	}
-	target := r.readers[targetSide].client
 	for _, p := range r.parts {
-		p.hold = func() { target.PauseFetchPartitions(one(p.Target)) }
-		p.release = func() { target.ResumeFetchPartitions(one(p.Target)) }
+		p.hold = func(w which) { r.readers[w].client.PauseFetchPartitions(one(p.name(w))) }
+		p.release = func(w which) { r.readers[w].client.ResumeFetchPartitions(one(p.name(w))) }
 	}
 	return r, nil
 }
@@ -131,6 +130,7 @@ func (r *runner) watch(ctx context.Context) {
 	for _, reader := range r.readers {
 		wg.Go(func() { reader.run(reading) })
 	}
+	searches := make(chan struct{}, searchesAtATime)
 	defer func() {
 		stop()
 		wg.Wait()
@@ -145,6 +145,7 @@ func (r *runner) watch(ctx context.Context) {
 		}
 		r.resolve()
 		r.probe(reading)
+		r.search(reading, &wg, searches)
 		select {
 		case <-ctx.Done():
 			return
@@ -199,6 +200,7 @@ func (r *runner) look() (done bool) {
 			}
 		}
 		counts, read, decided := p.state()
+		progressed += p.stands.seen.Load()
 		progress.Counts = progress.Counts.Plus(counts)
 		progressed += counts.Copied + counts.Altered + counts.Repeated + counts.Early + read
 		if decided {

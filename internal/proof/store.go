@@ -3,52 +3,54 @@ package proof
 import "sort"
 
 // source holds what is known of the source records of one partition, by their
-// position in the sequence: 41 bytes a record, and a few more once the target
-// departs from the sequence and the index is made. It only grows at its end.
-//
-// A bounded window would drop chunks from the front, which nothing else here
-// forbids: positions are used as names, never as lengths.
+// position in the sequence: 40 bytes a record, and more once the target departs
+// from the sequence and the index is made. It grows at its end and is forgotten
+// at its front: positions are names, never lengths.
 type source struct {
 	sums    list[sum]
 	parts   list[parts]
-	states  list[state]
 	offsets offsets
 	index   index
 }
-
-// state is what became of a source record.
-type state uint8
-
-const (
-	open    state = iota // not reached yet
-	copied               // the target has it
-	gap                  // passed over
-	hidden               // passed over where the target lost as many offsets to retention
-	altered              // passed over, and a record that differs stands in its place
-	states
-)
 
 func (s *source) len() int { return s.sums.n }
 
 func (s *source) push(p Print) {
 	s.sums.push(p.sum)
 	s.parts.push(p.parts)
-	s.states.push(open)
 	s.offsets.push(p.offset)
 }
 
-// find returns the first position with the sum. The index is made when it is
-// first asked for: a target that is the source's sequence never asks.
-func (s *source) find(want sum) (int, bool) {
-	s.index.extend(&s.sums)
+// print returns the record at a position.
+func (s *source) print(i int) Print {
+	return Print{offset: s.offsets.at(i), sum: *s.sums.at(i), parts: *s.parts.at(i)}
+}
+
+// find returns the first position in [from, to) with the sum. The index is made
+// when it is first asked for: a target that is the source's sequence never asks.
+func (s *source) find(want sum, from, to int) (int, bool) {
+	s.index.cover(&s.sums, from, to)
 	return s.index.find(&s.sums, want)
 }
 
+// forget gives up the positions below one, a chunk at a time.
+func (s *source) forget(below int) {
+	if below < s.sums.oldest()+chunk {
+		return
+	}
+	s.index.shrink(&s.sums, below)
+	s.sums.drop(below)
+	s.parts.drop(below)
+	s.offsets.drop(below)
+}
+
 // list is a growing array in chunks, so that growing copies little and leaves
-// no half of it unused.
+// no half of it unused, and the front can be given up.
 type list[T any] struct {
 	chunks [][]T
+	first  int // chunks before the first that is there
 	n      int
+	spare  []T // the memory of the chunk that was dropped last
 }
 
 const chunk = 4096
@@ -56,17 +58,43 @@ const chunk = 4096
 func (l *list[T]) push(v T) {
 	last := len(l.chunks) - 1
 	switch {
-	case last < 0:
-		l.chunks = append(l.chunks, []T{v})
-	case len(l.chunks[last]) == chunk:
-		l.chunks = append(l.chunks, append(make([]T, 0, chunk), v))
+	case last < 0 || len(l.chunks[last]) == chunk:
+		c := l.spare
+		if l.spare = nil; c == nil && l.first+last >= 0 { // the first chunk of a short sequence stays short
+			c = make([]T, 0, chunk)
+		}
+		l.chunks = append(l.chunks, append(c, v))
 	default:
 		l.chunks[last] = append(l.chunks[last], v)
 	}
 	l.n++
 }
 
-func (l *list[T]) at(i int) *T { return &l.chunks[i/chunk][i%chunk] }
+func (l *list[T]) at(i int) *T { return &l.chunks[i/chunk-l.first][i%chunk] }
+
+// oldest returns the lowest position that is still there.
+func (l *list[T]) oldest() int { return l.first * chunk }
+
+// drop gives up the chunks that hold nothing but positions below one.
+func (l *list[T]) drop(below int) {
+	for len(l.chunks) > 1 && (l.first+1)*chunk <= below {
+		l.spare = l.chunks[0][:0]
+		l.chunks[0] = nil
+		l.chunks = l.chunks[1:]
+		l.first++
+	}
+}
+
+// startAt empties the list, and lets it begin with a position.
+func (l *list[T]) startAt(position int) {
+	c := l.spare
+	if c == nil {
+		c = make([]T, 0, chunk)
+	}
+	l.spare = nil
+	l.chunks = append(l.chunks[:0], c[:position%chunk])
+	l.first, l.n = position/chunk, position
+}
 
 // offsets maps positions to offsets. Offsets without holes between them need
 // one entry.
@@ -92,55 +120,27 @@ func (o *offsets) at(position int) int64 {
 	return o.runs[i].offset + int64(position-o.runs[i].position)
 }
 
-// index finds the first position of a sum: open addressing over positions + 1,
-// linear probing. Later positions of the same sum are not in it, so a million
-// equal records cost no more than one.
-type index struct {
-	slots []uint32
-	used  int
-	upto  int // positions below are indexed
-}
-
-func (x *index) extend(sums *list[sum]) {
-	for ; x.upto < sums.n; x.upto++ {
-		if 4*(x.used+1) > 3*len(x.slots) {
-			x.grow(sums)
+// position returns the first position whose offset is not below one; the number
+// of positions when there is none.
+func (o *offsets) position(offset int64) int {
+	i := sort.Search(len(o.runs), func(i int) bool { return o.runs[i].offset > offset }) - 1
+	if i < 0 {
+		if len(o.runs) == 0 {
+			return o.n
 		}
-		if slot, found := x.slot(sums, *sums.at(x.upto)); !found {
-			x.slots[slot] = uint32(x.upto) + 1
-			x.used++
-		}
+		return o.runs[0].position
 	}
-}
-
-func (x *index) find(sums *list[sum], want sum) (int, bool) {
-	if x.used == 0 {
-		return 0, false
+	end := o.n
+	if i+1 < len(o.runs) {
+		end = o.runs[i+1].position
 	}
-	slot, found := x.slot(sums, want)
-	return int(x.slots[slot]) - 1, found
+	return min(end, o.runs[i].position+int(offset-o.runs[i].offset))
 }
 
-// slot returns where the sum is, or where it would be put.
-func (x *index) slot(sums *list[sum], want sum) (int, bool) {
-	mask := len(x.slots) - 1
-	for i := int(want.b & uint64(mask)); ; i = (i + 1) & mask {
-		switch p := x.slots[i]; {
-		case p == 0:
-			return i, false
-		case *sums.at(int(p) - 1) == want:
-			return i, true
-		}
-	}
-}
-
-func (x *index) grow(sums *list[sum]) {
-	old := x.slots
-	x.slots = make([]uint32, max(16, 2*len(old)))
-	for _, p := range old {
-		if p != 0 {
-			slot, _ := x.slot(sums, *sums.at(int(p) - 1))
-			x.slots[slot] = p
-		}
+// drop gives up the runs that hold nothing but positions below one.
+func (o *offsets) drop(below int) {
+	gone := sort.Search(len(o.runs), func(i int) bool { return o.runs[i].position > below }) - 1
+	if gone > 0 {
+		o.runs = o.runs[:copy(o.runs, o.runs[gone:])]
 	}
 }

@@ -16,11 +16,11 @@ func TestOffsetsWithoutHolesTakeNoMemory(t *testing.T) {
 func TestHalfADigestIsNoDigest(t *testing.T) {
 	var s source
 	for _, want := range []sum{{1, 1}, {1, 1 << 40}, {2, 1}} {
-		if _, found := s.find(want); found {
+		if _, found := s.find(want, 0, s.len()); found {
 			t.Errorf("%v is found before it is there", want)
 		}
 		s.push(Print{sum: want})
-		if p, found := s.find(want); !found || p != s.len()-1 {
+		if p, found := s.find(want, 0, s.len()); !found || p != s.len()-1 {
 			t.Errorf("%v: position %d, %t", want, p, found)
 		}
 	}

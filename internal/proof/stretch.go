@@ -19,11 +19,12 @@ type stretch struct {
 
 type stretchRecord struct {
 	like   int // a position with its sum: its own, or for a repeat the first
+	sum    sum
 	repeat bool
 	offset int64
 }
 
-func (s *stretch) follow(position int) {
+func (s *stretch) follow(position int, t sum) {
 	if len(s.records) == 0 {
 		return
 	}
@@ -31,10 +32,10 @@ func (s *stretch) follow(position int) {
 		s.forget()
 		return
 	}
-	s.records = append(s.records, stretchRecord{like: position})
+	s.records = append(s.records, stretchRecord{like: position, sum: t})
 }
 
-func (s *stretch) repeat(head, first int, offset int64) {
+func (s *stretch) repeat(head, first int, t Print) {
 	if len(s.records) == maxStretch {
 		s.forget()
 	}
@@ -42,7 +43,7 @@ func (s *stretch) repeat(head, first int, offset int64) {
 		s.base = head
 	}
 	s.run = 0
-	s.records = append(s.records, stretchRecord{like: first, repeat: true, offset: offset})
+	s.records = append(s.records, stretchRecord{like: first, sum: t.sum, repeat: true, offset: t.offset})
 }
 
 func (s *stretch) forget() { s.records, s.run = s.records[:0], 0 }
@@ -71,11 +72,10 @@ func (s *stretch) embed(src *source, to int) (kept []bool, used []stretchRecord,
 	kept = make([]bool, to-s.base)
 	i := s.base
 	for _, r := range s.records {
-		want := *src.sums.at(r.like)
-		if _, found := inside[want]; !found {
+		if _, found := inside[r.sum]; !found {
 			continue
 		}
-		for i < to && *src.sums.at(i) != want {
+		for i < to && *src.sums.at(i) != r.sum {
 			i++
 		}
 		if i == to {

@@ -1,0 +1,135 @@
+package proof
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// farther is a number of records that a small window has no part of.
+const farther = 20 * minBehind
+
+func writeAll(t *testing.T, b *brokers, rs []*kgo.Record) {
+	t.Helper()
+	for part := range slices.Chunk(rs, 5_000) {
+		b.write(t, part...)
+	}
+}
+
+func TestACopierFarFromWhereItShouldBeIsFoundOut(t *testing.T) {
+	t.Parallel()
+	c := startClusters(t)
+	for _, tt := range []struct {
+		name    string
+		copier  func(rs []*kgo.Record) []*kgo.Record
+		outcome Outcome
+		want    counts
+	}{
+		{"exact", func(rs []*kgo.Record) []*kgo.Record { return rs }, Proven, counts{Copied: farther}},
+		{
+			"started at the latest, and few records came since",
+			func(rs []*kgo.Record) []*kgo.Record { return rs[farther-5:] },
+			Failed,
+			counts{Copied: 5, Missing: farther - 5},
+		},
+		{
+			"left out more than the window",
+			func(rs []*kgo.Record) []*kgo.Record { return slices.Concat(rs[:10], rs[farther/2:]) },
+			Failed,
+			counts{Copied: farther/2 + 10, Missing: farther/2 - 10},
+		},
+		{
+			"replayed more than the window",
+			func(rs []*kgo.Record) []*kgo.Record { return slices.Concat(rs[:farther/2], rs[farther/4:]) },
+			Proven,
+			counts{Copied: farther, Repeated: minBehind},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			topic := topicName(t)
+			c.topic(topic, 1, nil)
+			rs := records(topic, 0, 0, farther)
+			writeAll(t, c.source, rs)
+			writeAll(t, c.target, tt.copier(copyOf(rs...)))
+			o := c.proof(c.from(topic, 0, 0, farther, 0))
+			o.Window = 1 // which makes it the least
+			outcome, p := onlyPartition(t, o)
+			if outcome != tt.outcome || p.Unread != 0 {
+				t.Errorf("outcome %s, partition %s (%s), %d unread", outcome, p.Outcome, p.Reason, p.Unread)
+			}
+			if d := cmp.Diff(tt.want, short(p.Counts)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+			if older := p.Counts.Target - p.Counts.Copied - p.Counts.Repeated; p.Counts.Older != older {
+				t.Errorf("older %d, want the other %d", p.Counts.Older, older)
+			}
+		})
+	}
+}
+
+// A target far behind is no reason to read all of the source.
+func TestTheSourceIsReadNoFurtherThanTheTargetAsksFor(t *testing.T) {
+	t.Parallel()
+	c := startClusters(t)
+	const topic = "orders"
+	c.topic(topic, 1, nil)
+	rs := records(topic, 0, 0, farther)
+	writeAll(t, c.source, rs)
+	c.target.write(t, copyOf(rs[:10]...)...)
+	o := c.proof(c.from(topic, 0, 0, farther, 0))
+	o.Window = 1
+	o.Quiet = time.Second
+	o.Source.Options = append(o.Source.Options, kgo.FetchMaxPartitionBytes(10_000))
+	outcome, p := onlyPartition(t, o)
+	if outcome != NotProven || p.Outcome != PartitionPending || !strings.Contains(p.Reason, "as far as the target asks for") {
+		t.Errorf("outcome %s, partition %s (%s)", outcome, p.Outcome, p.Reason)
+	}
+	read, _ := p.SourceRead.Value()
+	if p.Unread != farther-read || p.Unread < farther/2 || p.Counts.Pending != read-10 || p.Counts.Copied != 10 {
+		t.Errorf("read to %d, %d unread, %+v", read, p.Unread, p.Counts)
+	}
+}
+
+// A search that cannot be made decides nothing, says why, and is made again.
+func TestASearchThatFailsDecidesNothing(t *testing.T) {
+	p, o := alone(t, sourceFrom, sourceFrom+9)
+	p.window = extent{1, 1}
+	p.cmp = NewComparer(WithWindow(1, 1))
+	p.take(sourceSide, fetch("AB", sourceFrom, 0))
+	p.take(targetSide, fetch("F", targetFrom, 0))
+	look := func() (x *Search, due bool) {
+		for range standsLooks {
+			p.look(o, logRange(0, targetFrom+1), logRange(0, sourceFrom+9))
+		}
+		x, from, to, due := p.lookout()
+		if due && (from != sourceFrom+2 || to != sourceFrom+9) {
+			t.Errorf("searched from %d to %d", from, to)
+		}
+		return x, due
+	}
+	for range 2 {
+		x, due := look()
+		if !due {
+			t.Fatal("no search is due")
+		}
+		p.found(x, false, errors.New("ill"))
+	}
+	if p.cmp.Counts().Undecided != 1 || !strings.Contains(p.errors(), "ill") {
+		t.Errorf("%+v%s", p.cmp.Counts(), p.errors())
+	}
+	x, _ := look()
+	for _, r := range word("CDEF", sourceFrom+2) {
+		x.See(r)
+	}
+	p.found(x, true, nil)
+	p.take(sourceSide, fetch("CDEFG", sourceFrom+2, 0))
+	if d := cmp.Diff(counts{Copied: 1, Missing: 5, Pending: 1}, short(p.cmp.Counts())); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
