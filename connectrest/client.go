@@ -27,7 +27,7 @@ type Client struct {
 	jitter    func() float64
 	userAgent string
 	assumed   Version
-	maxAnswer int64
+	maxList   int64
 	// askCapability is WithCapabilityQuestions.
 	askCapability bool
 
@@ -62,7 +62,7 @@ func NewCluster(baseURLs []string, opts ...Option) (*Client, error) {
 		clock:          restapi.SystemClock{},
 		jitter:         rand.Float64,
 		userAgent:      "flinkmm2-connectrest",
-		maxAnswer:      maxAnswer,
+		maxList:        maxList,
 	}
 	refuse := func(err error) error { return fmt.Errorf("client of Kafka Connect at %s: %w", w, err) }
 	for i, o := range opts {
@@ -93,7 +93,7 @@ func NewCluster(baseURLs []string, opts ...Option) (*Client, error) {
 		jitter:    s.jitter,
 		userAgent: s.userAgent,
 		assumed:   s.assumed,
-		maxAnswer: s.maxAnswer,
+		maxList:   s.maxList,
 
 		askCapability: s.askCapability,
 

@@ -189,6 +189,13 @@ func TestGzippedAnswersAreReadUpToTheirSizeUnpacked(t *testing.T) {
 	if !strings.Contains(err.Error(), "longer than 1048576 bytes") {
 		t.Errorf("got %v", err)
 	}
+	// What is no list has a bound of its own.
+	s.on("GET /connectors/mm2/status", packed(func(w io.Writer) { _, _ = io.WriteString(w, strings.Repeat(" ", 33<<20)) }))
+	_, err = s.client().Status(t.Context(), "mm2")
+	checkMeanings(t, err, connectrest.ErrUnexpected)
+	if !strings.Contains(err.Error(), "longer than 33554432 bytes") {
+		t.Errorf("got %v", err)
+	}
 }
 
 // The environment is read once in a process, so it needs one of its own.

@@ -3,7 +3,7 @@ package connectrest
 // WithMaxAnswer bounds an answer so that tests need not fill the real bound.
 func WithMaxAnswer(bytes int64) Option {
 	return func(s *settings) error {
-		s.maxAnswer = bytes
+		s.maxList = bytes
 		return nil
 	}
 }

@@ -48,7 +48,7 @@ func (c *Client) ListConnectors(ctx context.Context, expand ...Expansion) (Conne
 	}
 	var out ConnectorList
 	err := c.do(ctx, request{
-		method: http.MethodGet, path: []string{"connectors"}, query: query, out: &out,
+		method: http.MethodGet, path: []string{"connectors"}, query: query, out: &out, list: true,
 		valid: func() error { return out.check(expand) },
 		clean: func(scrub func(string) string) {
 			for name, one := range out {

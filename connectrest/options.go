@@ -29,7 +29,7 @@ type settings struct {
 	jitter         func() float64
 	userAgent      string
 	assumed        Version
-	maxAnswer      int64
+	maxList        int64
 	askCapability  bool
 }
 

@@ -22,9 +22,13 @@ import (
 	"github.com/flinkmm2/flinkmm2/internal/restapi"
 )
 
-// maxAnswer bounds one answer, in bytes: about 20 times the offsets of 100,000
-// partitions.
-const maxAnswer = 256 << 20
+// Bounds of one answer in bytes, unpacked: a few hundred kilobytes of gzip can hold
+// gigabytes. Lists of offsets and of connectors grow with both; 256 MiB are about 20
+// times the offsets of 100,000 partitions.
+const (
+	maxList   = 256 << 20
+	maxAnswer = 32 << 20 // of everything else
+)
 
 // request is one call of the API, as the methods of Client describe it.
 type request struct {
@@ -52,6 +56,8 @@ type request struct {
 	needs feature
 	// secrets are texts of the body that a server may echo.
 	secrets []string
+	// list says that the answer is a list of offsets or of connectors.
+	list bool
 	// single leaves sending again to the caller.
 	single bool
 	// unseen says that no read-back shows for certain what came of it.
@@ -181,7 +187,11 @@ func (k *call) decode(resp *http.Response) error {
 		// json keeps what an earlier attempt, or the read-back between two, left there.
 		reflect.ValueOf(k.out).Elem().SetZero()
 	}
-	if err := restapi.Decode(resp, k.client.maxAnswer, k.out, k.valid); err != nil {
+	most := k.client.maxList
+	if !k.list {
+		most = min(most, maxAnswer)
+	}
+	if err := restapi.Decode(resp, most, k.out, k.valid); err != nil {
 		return err
 	}
 	if k.clean != nil {

@@ -3,6 +3,7 @@ package connectrest_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,26 @@ func TestLostAnswersAreReadBackBeforeAnythingIsSentAgain(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A worker shows none of its offsets while it reads them, or few, for seconds.
+func TestOffsetsThatAreNotReadYetAreNoResetThatWasDone(t *testing.T) {
+	c := newClock()
+	start := c.Now()
+	s := newScript(t).on("DELETE /connectors/mm2/offsets", broken, status(200, `{"message":"ok"}`)).
+		on("GET /connectors/mm2/offsets", func(w http.ResponseWriter, r *http.Request) {
+			list := `{"offsets":[]}`
+			if c.Now().Sub(start) > 8*time.Second {
+				list = `{"offsets":[{"partition":{"p":1},"offset":{"o":1}}]}`
+			}
+			status(200, list)(w, r)
+		})
+	if err := s.client(connectrest.WithClock(c)).ResetOffsets(t.Context(), "mm2"); err != nil {
+		t.Errorf("got %v", err)
+	}
+	if n := s.sent("DELETE /connectors/mm2/offsets"); n != 2 {
+		t.Errorf("it was sent %d times, want 2", n)
 	}
 }
 
