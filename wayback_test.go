@@ -280,6 +280,17 @@ func (w *wayBack) planFrom(steps *flinkmm2.Migration, c0, c1 string) (*offsetmap
 			AutoRestartOff: offsetmap.Attest(true, by, reason),
 			SinkGuarantee:  offsetmap.Attest(offsetmap.SinkExactlyOnce, by, reason),
 			Isolation:      offsetmap.Attest(offsetmap.ReadUncommitted, by, reason),
+			RollbackWindow: offsetmap.Attest("1h", by, reason),
+			MaxDuplicates:  offsetmap.Attest(int64(0), by, reason),
+			Confirm: offsetmap.Confirmations{
+				FlinkVersions:     offsetmap.Attest("Flink 1.20", by, reason),
+				SinkEvidence:      offsetmap.Attest("the output of flink stop", by, reason),
+				ClustersAndTopics: offsetmap.Attest("the-source to the-target", by, reason),
+				TargetNames:       offsetmap.Attest(offsetmap.SameNames, by, reason),
+				Image:             offsetmap.Attest("the worker in this process", by, reason),
+				Kubernetes:        offsetmap.Attest("none", by, reason),
+				Limits:            offsetmap.Attest("a pause of 10m", by, reason),
+			},
 		},
 	})
 }

@@ -29,8 +29,9 @@ type Attestations struct {
 	SinkGuarantee  *Attestation[SinkGuarantee] `json:"sinkGuarantee"`  // the sink's delivery guarantee
 	Isolation      *Attestation[Isolation]     `json:"isolation"`      // the source consumer's isolation.level
 	Checkpointing  *Attestation[string]        `json:"checkpointing"`  // interval such as "1m30s", or "off"; required when planning from a group
-	RollbackWindow *Attestation[string]        `json:"rollbackWindow"` // a duration such as "72h", for the report
-	MaxDuplicates  *Attestation[int64]         `json:"maxDuplicates"`  // records, for the report
+	RollbackWindow *Attestation[string]        `json:"rollbackWindow"` // a duration such as "72h", for which a way back must exist; Confirm.Limits requires it
+	MaxDuplicates  *Attestation[int64]         `json:"maxDuplicates"`  // records that consumers bear; Confirm.Limits requires it
+	Confirm        Confirmations               `json:"confirm"`        // what has to be settled before a migration
 }
 
 // FlinkEnd says how the old job ended.
@@ -60,8 +61,8 @@ const CheckSinkNone = "attest/sink-none"
 
 // Check returns a finding for every required attestation that is missing, and
 // for every one that has no name or reason to it, or says what a migration
-// cannot live with. None can be accepted away: an attestation is the
-// acceptance.
+// cannot live with; and one for every point of Confirm that is open. None can be
+// accepted away: an attestation is the acceptance.
 func (a Attestations) Check() []Finding {
 	var out blocks
 	require(&out, "copy-only", a.CopyOnly, func(v bool) string {
@@ -92,7 +93,7 @@ func (a Attestations) Check() []Finding {
 	optional(&out, "max-duplicates", a.MaxDuplicates, func(v int64) string {
 		return problem(v < 0, "a number of records is not negative")
 	})
-	return out
+	return append(out, a.open()...)
 }
 
 // CheckGroupPlan returns a finding for every attestation that planning from a

@@ -13,8 +13,11 @@ func TestAttestations(t *testing.T) {
 		change change
 		want   []string // ids without "attest/"
 	}{
-		"all there":       {func(*offsetmap.Attestations) {}, nil},
-		"none there":      {func(a *offsetmap.Attestations) { *a = offsetmap.Attestations{} }, []string{"copy-only", "flink-stopped", "auto-restart-off", "sink-guarantee", "isolation"}},
+		"all there": {func(*offsetmap.Attestations) {}, nil},
+		"none there": {func(a *offsetmap.Attestations) { *a = offsetmap.Attestations{} }, []string{
+			"copy-only", "flink-stopped", "auto-restart-off", "sink-guarantee", "isolation",
+			"confirm/flink-versions", "confirm/sink-evidence", "confirm/clusters-and-topics", "confirm/target-names", "confirm/image", "confirm/kubernetes", "confirm/limits",
+		}},
 		"not only a copy": {func(a *offsetmap.Attestations) { a.CopyOnly.Value = false }, []string{"copy-only"}},
 		"may start again": {func(a *offsetmap.Attestations) { a.AutoRestartOff.Value = false }, []string{"auto-restart-off"}},
 		"still running":   {func(a *offsetmap.Attestations) { a.FlinkStopped.Value = "running" }, []string{"flink-stopped"}},
@@ -32,13 +35,22 @@ func TestAttestations(t *testing.T) {
 		"optional": {func(a *offsetmap.Attestations) {
 			a.Checkpointing, a.RollbackWindow, a.MaxDuplicates = attested("off"), attested("72h"), attested(int64(0))
 		}, nil},
-		"interval":           {func(a *offsetmap.Attestations) { a.Checkpointing = attested("1m30s") }, nil},
-		"no interval":        {func(a *offsetmap.Attestations) { a.Checkpointing = attested("often") }, []string{"checkpointing"}},
-		"an interval of 0":   {func(a *offsetmap.Attestations) { a.Checkpointing = attested("0s") }, []string{"checkpointing"}},
-		"negative window":    {func(a *offsetmap.Attestations) { a.RollbackWindow = attested("-1h") }, []string{"rollback-window"}},
-		"window off":         {func(a *offsetmap.Attestations) { a.RollbackWindow = attested("off") }, []string{"rollback-window"}},
-		"negative number":    {func(a *offsetmap.Attestations) { a.MaxDuplicates = attested(int64(-1)) }, []string{"max-duplicates"}},
-		"optional, nameless": {func(a *offsetmap.Attestations) { a.MaxDuplicates = &offsetmap.Attestation[int64]{Value: 1} }, []string{"max-duplicates"}},
+		"interval":                      {func(a *offsetmap.Attestations) { a.Checkpointing = attested("1m30s") }, nil},
+		"no interval":                   {func(a *offsetmap.Attestations) { a.Checkpointing = attested("often") }, []string{"checkpointing"}},
+		"an interval of 0":              {func(a *offsetmap.Attestations) { a.Checkpointing = attested("0s") }, []string{"checkpointing"}},
+		"negative window":               {func(a *offsetmap.Attestations) { a.RollbackWindow = attested("-1h") }, []string{"rollback-window"}},
+		"window off":                    {func(a *offsetmap.Attestations) { a.RollbackWindow = attested("off") }, []string{"rollback-window"}},
+		"negative number":               {func(a *offsetmap.Attestations) { a.MaxDuplicates = attested(int64(-1)) }, []string{"max-duplicates"}},
+		"points, one open":              {func(a *offsetmap.Attestations) { a.Confirm.Kubernetes = nil }, []string{"confirm/kubernetes"}},
+		"point, nameless":               {func(a *offsetmap.Attestations) { a.Confirm.Image.By = "" }, []string{"confirm/image"}},
+		"point without words":           {func(a *offsetmap.Attestations) { a.Confirm.SinkEvidence.Value = " " }, []string{"confirm/sink-evidence"}},
+		"point not in UTF-8":            {func(a *offsetmap.Attestations) { a.Confirm.FlinkVersions.Value = "\xff" }, []string{"confirm/flink-versions"}},
+		"names of a policy":             {func(a *offsetmap.Attestations) { a.Confirm.TargetNames.Value = "identity" }, []string{"confirm/target-names"}},
+		"prefixed names":                {func(a *offsetmap.Attestations) { a.Confirm.TargetNames.Value = offsetmap.PrefixedNames }, nil},
+		"limits without the window":     {func(a *offsetmap.Attestations) { a.RollbackWindow = nil }, []string{"confirm/limits"}},
+		"limits without the duplicates": {func(a *offsetmap.Attestations) { a.MaxDuplicates = nil }, []string{"confirm/limits"}},
+		"limits without words":          {func(a *offsetmap.Attestations) { a.Confirm.Limits.Value = "" }, []string{"confirm/limits"}},
+		"optional, nameless":            {func(a *offsetmap.Attestations) { a.MaxDuplicates = &offsetmap.Attestation[int64]{Value: 1} }, []string{"max-duplicates"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := attestations()

@@ -45,7 +45,7 @@ func ExampleReadPlan_edited() {
 	_, err = offsetmap.ReadPlan(bytes.NewReader(withAMemberMore))
 	fmt.Println(err)
 	// Output:
-	// the plan was edited: its content has the digest sha256:e36679c9958537e71628a027a78262f5e50716b789e688cdc252a0b9c70fcfa5, it says sha256:5c810818a2c41cfff12fc5bc38e2cca78f617f4e410322e5dbedf8b20d77c111
+	// the plan was edited: its content has the digest sha256:70cc0134a584913bb17e7291b2931ac6e642c7f43e385d8fccb27e466eac0830, it says sha256:da032d5e06d9e98df3741960b4b325f30625aefac98dea4f454036476f685176
 	// not a usable plan: body.rows[0].skip: unknown
 }
 

@@ -118,6 +118,17 @@ func attestations() offsetmap.Attestations {
 		AutoRestartOff: attested(true),
 		SinkGuarantee:  attested(offsetmap.SinkAtLeastOnce),
 		Isolation:      attested(offsetmap.ReadUncommitted),
+		RollbackWindow: attested("72h"),
+		MaxDuplicates:  attested(int64(1000)),
+		Confirm: offsetmap.Confirmations{
+			FlinkVersions:     attested("Flink 1.20.1, connector 3.4.0"),
+			SinkEvidence:      attested("flink stop printed the savepoint"),
+			ClustersAndTopics: attested("source-1 to target-1"),
+			TargetNames:       attested(offsetmap.SameNames),
+			Image:             attested("mm2 of Kafka 4.3.1, 3 workers"),
+			Kubernetes:        attested("namespace mm2"),
+			Limits:            attested("a pause of 10m, retention of 7d"),
+		},
 	}
 }
 

@@ -172,6 +172,9 @@ func question() preflight.Question {
 			AutoRestartOff: attest(true),
 			SinkGuarantee:  attest(offsetmap.SinkAtLeastOnce),
 			Isolation:      attest(offsetmap.ReadUncommitted),
+			RollbackWindow: attest("1h"),
+			MaxDuplicates:  attest(int64(0)),
+			Confirm:        confirmed(),
 		},
 	}
 }

@@ -271,6 +271,14 @@ func attestationRows(w io.Writer, a offsetmap.Attestations) {
 	attested(w, "checkpointing", a.Checkpointing)
 	attested(w, "rollbackWindow", a.RollbackWindow)
 	attested(w, "maxDuplicates", a.MaxDuplicates)
+	c := a.Confirm
+	attested(w, "confirm.flinkVersions", c.FlinkVersions)
+	attested(w, "confirm.sinkEvidence", c.SinkEvidence)
+	attested(w, "confirm.clustersAndTopics", c.ClustersAndTopics)
+	attested(w, "confirm.targetNames", c.TargetNames)
+	attested(w, "confirm.image", c.Image)
+	attested(w, "confirm.kubernetes", c.Kubernetes)
+	attested(w, "confirm.limits", c.Limits)
 }
 
 func attested[T any](w io.Writer, name string, a *offsetmap.Attestation[T]) {

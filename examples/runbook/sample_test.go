@@ -44,7 +44,10 @@ func attestsNothing(t *testing.T, m *migration) {
 		got = append(got, f.Check)
 	}
 	slices.Sort(got)
-	want := []string{"attest/auto-restart-off", "attest/copy-only", "attest/flink-stopped", "attest/isolation", "attest/sink-guarantee"}
+	want := []string{"attest/auto-restart-off", "attest/copy-only", "attest/flink-stopped", "attest/isolation", "attest/max-duplicates", "attest/rollback-window", "attest/sink-guarantee"}
+	for _, point := range []string{"clusters-and-topics", "flink-versions", "image", "kubernetes", "limits", "sink-evidence", "target-names"} {
+		want = append(want, "confirm/"+point)
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -47,6 +47,17 @@ func attested() offsetmap.Attestations {
 		AutoRestartOff: offsetmap.Attest(true, by, reason),
 		SinkGuarantee:  offsetmap.Attest(offsetmap.SinkExactlyOnce, by, reason),
 		Isolation:      offsetmap.Attest(offsetmap.ReadUncommitted, by, reason),
+		RollbackWindow: offsetmap.Attest("1h", by, reason),
+		MaxDuplicates:  offsetmap.Attest(int64(0), by, reason),
+		Confirm: offsetmap.Confirmations{
+			FlinkVersions:     offsetmap.Attest("Flink 1.20", by, reason),
+			SinkEvidence:      offsetmap.Attest("the output of flink stop", by, reason),
+			ClustersAndTopics: offsetmap.Attest("embedded-source to embedded-target, or c291cmNlLWNsdXN0ZXItMQ to dGFyZ2V0LWNsdXN0ZXItMQ", by, reason),
+			TargetNames:       offsetmap.Attest(offsetmap.SameNames, by, reason),
+			Image:             offsetmap.Attest("the worker in this process", by, reason),
+			Kubernetes:        offsetmap.Attest("none", by, reason),
+			Limits:            offsetmap.Attest("a pause of 10m", by, reason),
+		},
 	}
 }
 
