@@ -36,7 +36,7 @@ var imports = map[string]struct {
 	"internal/fresh":          {ours: []string{"offsetmap"}, modules: []string{"github.com/twmb/franz-go"}},
 	"internal/engine":         {ours: []string{"offsetmap"}},
 	"internal/proof":          {ours: []string{"offsetmap", "internal/fresh"}, modules: []string{"github.com/twmb/franz-go"}},
-	"preflight":               {ours: []string{"offsetmap", "flinkstate", "flinkstate/flinkrest", "connectrest", "internal/fresh"}, modules: []string{"github.com/twmb/franz-go"}},
+	"preflight":               {ours: []string{"offsetmap", "flinkstate", "flinkstate/flinkrest", "connectrest", "internal/fresh", "internal/mirrordef"}, modules: []string{"github.com/twmb/franz-go"}},
 	"": {
 		ours:    []string{"offsetmap", "flinkstate", "flinkstate/flinkrest", "connectrest", "preflight", "internal/fresh", "internal/engine", "internal/proof"},
 		modules: []string{"github.com/twmb/franz-go"},

@@ -10,15 +10,15 @@ func builtIn() []Check {
 	return slices.Concat(
 		sourceChecks(), sourceGroupChecks(), targetChecks(), workerChecks(), connectorChecks(), []Check{otherConfigCheck()},
 		clusterConfigChecks(), topicConfigChecks(), consumerConfigChecks(), recordConfigChecks(), producerConfigChecks(), switchConfigChecks(), keyConfigChecks(),
-		confirmChecks(), offsetChecks(), flinkChecks(), flinkInventoryChecks(), flinkJobChecks(),
+		confirmChecks(), lintChecks(), offsetChecks(), flinkChecks(), flinkInventoryChecks(), flinkJobChecks(),
 	)
 }
 
 // Checks returns the catalogue, sorted by id: every check that [Judge] makes,
-// every rule of package offsetmap that it reports, and everything that only the
-// steps after planning report.
+// every rule of package offsetmap that it reports, what only [Lint] says, and
+// everything that only the steps after planning report.
 func Checks() []Check {
-	all := slices.Concat(builtIn(), ruleChecks(), stepChecks())
+	all := slices.Concat(builtIn(), lintOnlyChecks(), ruleChecks(), stepChecks())
 	slices.SortFunc(all, func(a, b Check) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }

@@ -36,10 +36,12 @@ type Case struct {
 	// Rows are the decisions of the rules. They are nil while a rule blocks one.
 	Rows []offsetmap.Row
 
-	madeOn madeOn // zero while there is no plan
+	madeOn  madeOn // zero while there is no plan
+	offline bool   // the config alone is judged: neither cluster nor positions are known
 
 	// What several checks need, worked out once.
 	policy    offsetmap.Fact[policy]
+	defined   offsetmap.Fact[definedKeys]
 	selection offsetmap.Fact[*selector]
 	stored    offsetmap.Fact[connectrest.MirrorOffsets]
 	measured  map[offsetmap.TopicPartition]offsetmap.Measured // each source partition

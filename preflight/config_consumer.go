@@ -69,6 +69,10 @@ func (c *Case) clears() []offsetmap.TopicPartition {
 // offset start: it blocks when the plan leaves any.
 func (c *Case) unset(r *Reporter, key, format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
+	if c.offline {
+		r.Block(key, "%s, and decides where a partition without a stored offset starts", what)
+		return
+	}
 	if clears := c.clears(); len(clears) > 0 {
 		r.Block(key, "%s; without a stored offset will be %d partitions: %s", what, len(clears), some(clears))
 		return

@@ -21,23 +21,25 @@ func with(config connectrest.Config, pairs ...string) connectrest.Config {
 	return config
 }
 
-func configBreakages() map[string]breakage {
-	// change sets keys on the worker, and mends by setting them back.
-	change := func(pairs ...string) breakage {
-		return func(l *lab) func() {
-			right := maps.Clone(l.config)
-			l.set(pairs...)
-			return func() {
-				l.config = right
-				l.put()
-			}
+// change sets keys on the worker, and mends by setting them back.
+func change(pairs ...string) breakage {
+	return func(l *lab) func() {
+		right := maps.Clone(l.config)
+		l.set(pairs...)
+		return func() {
+			l.config = right
+			l.put()
 		}
 	}
-	// shown is a config that this worker would not take: another version's, or
-	// one that was stored before a key was checked.
-	shown := func(pairs ...string) breakage {
-		return func(l *lab) func() { return l.show(with(l.config, pairs...)) }
-	}
+}
+
+// shown is a config that this worker would not take: another version's, or
+// one that was stored before a key was checked.
+func shown(pairs ...string) breakage {
+	return func(l *lab) func() { return l.show(with(l.config, pairs...)) }
+}
+
+func configBreakages() map[string]breakage {
 	return map[string]breakage{
 		"config/source-alias":     shown("source.cluster.alias", ""),
 		"config/equal-aliases":    change("target.cluster.alias", "source"),

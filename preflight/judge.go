@@ -79,6 +79,7 @@ func (r Report) Err() error { return Blocked(r.Findings) }
 func Judge(f Facts, q Question, own ...Check) Report {
 	c := &Case{Facts: f, Question: q}
 	c.policy = c.namingPolicy()
+	c.defined = fact(c.definedKeys())
 	c.selection = c.selector()
 	c.stored = c.mirrorOffsets()
 	c.measured = c.measure()

@@ -34,6 +34,7 @@ type Connect interface {
 	Connector(ctx context.Context, name string) (connectrest.ConnectorInfo, error)
 	Status(ctx context.Context, name string) (connectrest.Status, error)
 	ActiveTopics(ctx context.Context, name string) ([]string, error)
+	PluginConfig(ctx context.Context, class string) ([]connectrest.ConfigKey, error)
 	AwaitStableOffsets(ctx context.Context, name string, quiet, within time.Duration) ([]connectrest.Offset, error)
 }
 

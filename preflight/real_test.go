@@ -44,6 +44,7 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) {
 		"topics":                           orders + "," + payments,
 		"replication.policy.class":         identity,
 		"emit.offset-syncs.enabled":        "false",
+		"heartbeats.replication.enabled":   "false",
 		"sync.topic.configs.enabled":       "false",
 		"sync.topic.acls.enabled":          "false",
 		"source.consumer.isolation.level":  "read_uncommitted",

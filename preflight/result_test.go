@@ -29,7 +29,7 @@ func TestASoundMigrationHasAResultForEachCheck(t *testing.T) {
 		switch {
 		case steps[check.ID] && made:
 			t.Errorf("%s has a result, which only a later step can have", check.ID)
-		case steps[check.ID]:
+		case steps[check.ID], strings.HasPrefix(outside[check.ID], "Lint alone"):
 		case !made:
 			t.Errorf("%s has no result", check.ID)
 		case got.State == preflight.NotMade:

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -19,6 +20,9 @@ type Surroundings struct {
 	// SourceBrokers and TargetBrokers hold the effective settings of each broker, by
 	// node id.
 	SourceBrokers, TargetBrokers offsetmap.Fact[map[int32]Settings]
+	// KnownKeys are what the worker's plugin MirrorSourceConnector defines. Absent
+	// without such a connector.
+	KnownKeys offsetmap.Fact[[]connectrest.ConfigKey]
 }
 
 // Survey reads everything that [Probe.Observe] does, and the surroundings, which takes
@@ -30,6 +34,7 @@ func (p Probe) Survey(ctx context.Context) Facts {
 	s.TargetConfigs = topicSettings(ctx, p.Target, f.Target, f.targetTopics())
 	s.SourceBrokers = brokerSettings(ctx, p.Source, f.Source)
 	s.TargetBrokers = brokerSettings(ctx, p.Target, f.Target)
+	p.lintSurvey(ctx, f, &s)
 	f.Surroundings = &s
 	return f
 }

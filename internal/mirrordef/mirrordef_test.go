@@ -74,3 +74,36 @@ func TestAKeyOfTheSourceHasOneDefinitionInAVersion(t *testing.T) {
 		}
 	}
 }
+
+func TestAValueIsHeldToItsType(t *testing.T) {
+	keys, err := SourceAt(Newest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]Key{}
+	for _, k := range keys {
+		byName[k.Name] = k
+		if k.Default != nil && k.Wants(*k.Default) != "" {
+			t.Errorf("the default of %s is refused: %s", k.Name, k.Wants(*k.Default))
+		}
+	}
+	for _, c := range []struct{ key, value, want string }{
+		{"enabled", " TRUE ", ""},
+		{"enabled", "yes", "true or false"},
+		{"tasks.max", "1", ""},
+		{"tasks.max", "0", "at least 1"},
+		{"tasks.max", "2147483648", "a whole number of 32 bits"},
+		{"offset-syncs.topic.replication.factor", "32768", "a whole number of 16 bits"},
+		{"offset.lag.max", "2147483648", ""},
+		{"offset.lag.max", "1.5", "a whole number of 64 bits"},
+		{"sasl.kerberos.ticket.renew.jitter", "0.1", ""},
+		{"sasl.kerberos.ticket.renew.jitter", "some", "a number"},
+		{"errors.tolerance", "NONE", "one of none, all"},
+		{"exactly.once.support", "REQUIRED", ""},
+		{"exactly.once.support", "on", "one of required, requested"},
+	} {
+		if got := byName[c.key].Wants(c.value); got != c.want {
+			t.Errorf("%s = %q: %q, want %q", c.key, c.value, got, c.want)
+		}
+	}
+}

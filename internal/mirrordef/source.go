@@ -3,6 +3,7 @@ package mirrordef
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -68,4 +69,64 @@ func parseSource(table string) ([]Key, error) {
 		keys = append(keys, k)
 	}
 	return keys, nil
+}
+
+// Wants says what a value must be where it is not: by the key's type and, where it
+// has few values, by those. It is empty for a value that the type takes. It looks at
+// neither classes nor lists.
+func (k Key) Wants(value string) string {
+	value = strings.TrimSpace(value)
+	bits := 0
+	switch k.Kind {
+	case "BOOLEAN":
+		if !strings.EqualFold(value, "true") && !strings.EqualFold(value, "false") {
+			return "true or false"
+		}
+	case "SHORT":
+		bits = 16
+	case "INT":
+		bits = 32
+	case "LONG":
+		bits = 64
+	case "DOUBLE":
+		if _, err := strconv.ParseFloat(value, 64); err != nil {
+			return "a number"
+		}
+	}
+	if bits > 0 {
+		switch n, err := strconv.ParseInt(value, 10, bits); {
+		case err != nil:
+			return fmt.Sprintf("a whole number of %d bits", bits)
+		case k.Name == "tasks.max" && n < 1:
+			return "at least 1"
+		}
+	}
+	return k.wantsOneOf(value)
+}
+
+// wantsOneOf holds a value against the few that its key takes (the validators of
+// ConnectorConfig, SourceConnectorConfig and MirrorConnectorConfig).
+func (k Key) wantsOneOf(value string) string {
+	exact := map[string][]string{
+		"config.action.reload":        {"none", "restart"},
+		"errors.tolerance":            {"none", "all"},
+		"offset-syncs.topic.location": {"source", "target"},
+	}
+	anyCase := map[string][]string{
+		"exactly.once.support": {"required", "requested"},
+		"transaction.boundary": {"poll", "interval", "connector"},
+		"security.protocol":    {"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"},
+	}
+	if slices.Contains(exact[k.Name], value) {
+		return ""
+	}
+	for _, choice := range anyCase[k.Name] {
+		if strings.EqualFold(value, choice) {
+			return ""
+		}
+	}
+	if all := append(exact[k.Name], anyCase[k.Name]...); len(all) > 0 {
+		return "one of " + strings.Join(all, ", ")
+	}
+	return ""
 }
