@@ -145,7 +145,7 @@ func readConfig(path string) (connectrest.Config, error) {
 		return nil, err
 	}
 	if len(config) == 0 {
-		return nil, errors.New("there are no settings in it")
+		return nil, errNoConfig
 	}
 	return config, nil
 }
