@@ -23,6 +23,14 @@ type WatchOptions struct {
 	// scheduled.rebalance.max.delay.ms, five minutes by default.
 	// By default, Within decides alone.
 	Quiet time.Duration
+	// Window is how many source records are remembered, over all partitions; see
+	// ProofCounts.Older for what that bounds. Each takes some 60 bytes, and each
+	// partition has 1024 at least. By default, 2^21.
+	Window int
+	// Checkpoint keeps how far the proof has come, so that the next watch of the
+	// same plan goes on from there, to the source's end as it is then. By default,
+	// each watch begins at C.
+	Checkpoint CheckpointStore
 	// Progress is called about once a second, from one goroutine. By default, not
 	// at all.
 	Progress func(WatchProgress)
@@ -81,6 +89,12 @@ func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOpti
 		Partitions: partitions,
 		Bound:      within,
 		Quiet:      max(0, o.Quiet),
+		Window:     o.Window,
+	}
+	if o.Checkpoint != nil {
+		if err := m.goOn(ctx, plan, o.Checkpoint, &options); err != nil {
+			return nil, fmt.Errorf("watch: checkpoint: %w", err)
+		}
 	}
 	if o.Progress != nil {
 		options.Progress = func(p proof.Progress) {

@@ -63,16 +63,15 @@ type Comparer struct {
 	maxExamples int
 	window      extent
 
-	src    source
-	before map[sum]int64 // records before C, by their offset
-	end    int           // positions from here on need not be on the target; -1 before End
-	head   int
-	// behind is how many source records were compared before the first position,
-	// by a comparison that this one goes on with.
-	behind  int64
+	src     source
+	before  map[sum]int64 // records before C, by their offset
+	end     int           // positions from here on need not be on the target; -1 before End
+	head    int
 	settled int64 // target records below this offset can be judged
-	queue   queue
-	done    bool
+	// judgedTo is the offset behind the last target record that was judged.
+	judgedTo int64
+	queue    queue
+	done     bool
 
 	// What was seen since the head last moved.
 	others []other // foreign, the first of them
@@ -80,6 +79,7 @@ type Comparer struct {
 	pairAt int     // the lowest position that a pair may still have
 	hole   int64   // offsets lost to retention on the target
 
+	marks     marks
 	strangers strangers
 	stretch   stretch
 	gaps      gaps
@@ -151,7 +151,7 @@ func (c *Comparer) Before(p Print) {
 
 // Source adds the next readable source record.
 func (c *Comparer) Source(p Print) {
-	if c.src.len() == 0 && c.behind == 0 {
+	if c.src.len() == 0 {
 		c.start.offset = p.offset
 	}
 	c.tally.add(c.zone(c.src.len()), open, 1)
@@ -179,7 +179,9 @@ func (c *Comparer) Target(p Print) {
 	c.tally.read++
 	if c.queue.len() > 0 || c.stands() || !c.judge(p) {
 		c.queue.push(item{record: p})
+		return
 	}
+	c.markIfWanted()
 }
 
 // Hole says that between the target records so far and the next one, retention
@@ -235,11 +237,20 @@ func (c *Comparer) drain() {
 			return
 		}
 		c.queue.pop()
+		c.markIfWanted()
 	}
 }
 
 // judge places t by the rules, or reports that it cannot be placed yet.
 func (c *Comparer) judge(t Print) bool {
+	if !c.placed(t) {
+		return false
+	}
+	c.judgedTo = max(c.judgedTo, t.offset+1)
+	return true
+}
+
+func (c *Comparer) placed(t Print) bool {
 	settled := t.offset < c.settled
 	if c.head < c.src.len() {
 		if *c.src.sums.at(c.head) == t.sum {
@@ -250,6 +261,7 @@ func (c *Comparer) judge(t Print) bool {
 	} else if !settled {
 		return false // it may equal the next source record
 	}
+	c.returnRepeats()
 	if id, found := c.gaps.lowest(t.sum); found {
 		c.late(id, t)
 		return true
@@ -293,7 +305,7 @@ func (c *Comparer) repeat(first int, t Print) {
 	c.src.index.links.at(first).repeats++
 	c.tally.repeated[c.zone(first)]++
 	if c.zone(first) == window {
-		c.name(Repeated, c.src.print(first), t.offset)
+		c.name(Repeated, c.src.record(first), t.offset)
 	}
 	c.stretch.repeat(c.head, first, t)
 }
@@ -354,7 +366,7 @@ func (c *Comparer) set(position int, from, to state) {
 	zone := c.zone(position)
 	c.tally.add(zone, from, -1)
 	c.tally.add(zone, to, 1)
-	if position == 0 && c.behind == 0 {
+	if position == 0 {
 		c.start.state = to
 	}
 }
@@ -373,7 +385,7 @@ func (c *Comparer) begin(position int, t Print) {
 		return
 	}
 	c.first = First{Source: place(c.src.offsets.at(position)), Target: place(t.offset)}
-	if position == 0 && c.behind == 0 {
+	if position == 0 {
 		return
 	}
 	switch c.start.state {

@@ -70,10 +70,25 @@
 // over and does not fit is unprovable, since the record that replaced it may
 // still come.
 //
+// # Going on where an earlier run stood
+//
+// A Mark is where a comparison stands: up to where both logs are compared, the
+// counts so far, and the offsets of what was passed over and repeated and may
+// still matter. It holds no digests, since those of another run say nothing, and
+// nothing else of records. A run that goes on from it reads the source's window
+// again, and each record that was passed over, and finds what a run in one go
+// would have found, whether or not what lies before is still there. What is
+// foreign by one may be older by the other.
+//
+// A comparison is markable only directly behind a record in its place, with
+// nothing open: no foreign record or lost offset since, no stranger, no replay
+// that fewer than 64 records in order followed. Until it is again, its last Mark
+// stands, so a run that goes on from it reads a little more.
+//
 // # What it does not do
 //
 // It does not know the plan, judge the connector, or say why a record is
-// missing. It does not follow a topic for days. Reports hold offsets and
+// missing. Reports hold offsets and
 // digests, whose seeds are drawn anew by each run, and nothing of what records
 // contain.
 package proof

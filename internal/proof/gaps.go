@@ -43,7 +43,7 @@ type passed struct {
 
 const none int32 = -1
 
-func (p *passed) print() Print { return Print{offset: p.offset, sum: p.sum, parts: p.parts} }
+func (p *passed) record() Print { return Print{offset: p.offset, sum: p.sum, parts: p.parts} }
 
 func newGaps(most int) gaps {
 	return gaps{most: most, oldest: none, newest: none, bySum: map[sum]span{}}
@@ -62,7 +62,7 @@ func (g *gaps) add(p passed) int32 {
 		g.unused = g.unused[:n-1]
 		g.all[id] = p
 	} else {
-		id = int32(len(g.all)) //nolint:gosec // a window is far below 2^31 records
+		id = int32(len(g.all))
 		g.all = append(g.all, p)
 	}
 	if g.newest != none {

@@ -44,7 +44,7 @@ func TestTheHeapDoesNotGrowWithWhatIsCompared(t *testing.T) {
 	exe := measured.Binary(t)
 	var first uint64
 	for n := range strings.SplitSeq(over, ",") {
-		cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestTheHeapDoesNotGrowWithWhatIsCompared$", "-test.count=1", "-test.timeout=0") //nolint:gosec // this test
+		cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestTheHeapDoesNotGrowWithWhatIsCompared$", "-test.count=1", "-test.timeout=0")
 		cmd.Env = append(os.Environ(), heapOfEnv+"="+n)
 		out, err := cmd.CombinedOutput()
 		var peak uint64

@@ -23,7 +23,7 @@ type link struct {
 // A code is a position modulo codes, plus one. No range is as long as that.
 const codes = 1<<32 - 1
 
-func encode(position int) uint32 { return uint32(position%codes) + 1 } //nolint:gosec // below 2^32 - 1
+func encode(position int) uint32 { return uint32(position%codes) + 1 }
 
 // decode returns the position that is nearest above the range's front.
 func (x *index) decode(code uint32) int {
@@ -98,7 +98,7 @@ func (x *index) slot(sums *list[sum], want sum) (int, bool) {
 	}
 }
 
-func home(s sum, mask int) int { return int(s.b & uint64(mask)) } //nolint:gosec // below mask
+func home(s sum, mask int) int { return int(s.b & uint64(mask)) }
 
 // free empties a slot, and moves up what was put behind it because it was taken.
 func (x *index) free(sums *list[sum], at int) {

@@ -100,6 +100,7 @@ func (p *partition) goal(w which) int64 {
 
 // decide ends the comparison.
 func (p *partition) decide(o *Options) {
+	p.noteMark()
 	moved := p.cmp.Moved()
 	r := p.cmp.Result()
 	p.decided = true

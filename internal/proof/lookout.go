@@ -117,7 +117,7 @@ func (r *runner) search(ctx context.Context, wg *sync.WaitGroup, slots chan stru
 // reports whether it saw all that matter.
 func (r *reader) search(ctx context.Context, p *partition, x *Search, from, to int64) (complete bool, err error) {
 	digester := r.digester.Clone()
-	err = r.scan(ctx, p.Source, from, to, p.source.compacted, func(rec *kgo.Record) (over bool) {
+	err = r.scan(ctx, p.Source, from, to, searchBytes, p.source.compacted, func(rec *kgo.Record) (over bool) {
 		p.stands.seen.Add(1)
 		return x.See(digester.Print(rec, p.timestamps))
 	})
@@ -125,14 +125,14 @@ func (r *reader) search(ctx context.Context, p *partition, x *Search, from, to i
 }
 
 // scan calls fn with each readable record of [from, to), in order, until it
-// says that it is over.
-func (r *reader) scan(ctx context.Context, tp offsetmap.TopicPartition, from, to int64, compacted bool, fn func(*kgo.Record) (over bool)) error {
+// says that it is over. It asks for so many bytes at most at a time.
+func (r *reader) scan(ctx context.Context, tp offsetmap.TopicPartition, from, to int64, most int32, compacted bool, fn func(*kgo.Record) (over bool)) error {
 	leader, err := r.leader(ctx, tp)
 	if err != nil {
 		return err
 	}
 	for from < to {
-		got, err := fresh.Fetch(ctx, r.client, leader, tp, from, searchBytes, r.isolation)
+		got, err := fresh.Fetch(ctx, r.client, leader, tp, from, most, r.isolation)
 		if err != nil {
 			return err
 		}

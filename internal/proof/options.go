@@ -66,6 +66,16 @@ type Partition struct {
 	// TargetEnd is the target's high watermark as recorded before the copier
 	// started. Records from here on are looked at.
 	TargetEnd offsetmap.NextOffset
+
+	// From is where an earlier run stood, for this one to go on from; its source
+	// and target must be the same logs. None begins at Next.
+	From *Mark
+}
+
+// PartitionMark is where the comparison of a partition stands.
+type PartitionMark struct {
+	Source offsetmap.TopicPartition
+	Mark   Mark
 }
 
 // Options is what Run needs. The zero value of a field that is not required is
@@ -101,6 +111,12 @@ type Options struct {
 	// Zero is ten, less than zero is none.
 	Examples int
 
+	// Marks is called about every MarkInterval and at the end, from one goroutine,
+	// with where the partitions stand that have come so far, sorted. Zero is ten
+	// seconds.
+	Marks        func([]PartitionMark)
+	MarkInterval time.Duration
+
 	// Progress is called after each measurement, always from one goroutine.
 	Progress func(Progress)
 }
@@ -109,6 +125,7 @@ const (
 	defaultInterval = time.Second
 	defaultLookback = 1000
 	defaultWindow   = 1 << 21
+	defaultMarks    = 10 * time.Second
 
 	// minBehind and minAhead are each partition's share of the window at least.
 	minBehind = 1 << 10
@@ -123,6 +140,7 @@ func (o *Options) setDefaults() {
 	o.Interval = cmp.Or(o.Interval, defaultInterval)
 	o.Lookback = max(0, cmp.Or(o.Lookback, defaultLookback))
 	o.Window = cmp.Or(o.Window, defaultWindow)
+	o.MarkInterval = cmp.Or(o.MarkInterval, defaultMarks)
 	o.Examples = max(0, cmp.Or(o.Examples, defaultExamples))
 	o.Partitions = slices.SortedFunc(slices.Values(o.Partitions), func(a, b Partition) int { return a.Source.Compare(b.Source) })
 }
@@ -154,8 +172,8 @@ func (o *Options) validate() error {
 	if o.Bound <= 0 {
 		bad("bound %s is not positive", o.Bound)
 	}
-	if o.Quiet < 0 || o.Interval < 0 {
-		bad("quiet %s or interval %s is negative", o.Quiet, o.Interval)
+	if o.Quiet < 0 || o.Interval < 0 || o.MarkInterval < 0 {
+		bad("quiet %s, interval %s or mark interval %s is negative", o.Quiet, o.Interval, o.MarkInterval)
 	}
 	if o.Window < 0 {
 		bad("window %d is negative", o.Window)
@@ -177,6 +195,11 @@ func (o *Options) validate() error {
 		}{{"next offset", p.Next}, {"end", p.End}, {"recorded target end", p.TargetEnd}} {
 			if place.place.IsNone() {
 				bad("%s: no %s", p.Source, place.name)
+			}
+		}
+		if p.From != nil {
+			if err := p.From.validate(p); err != nil {
+				bad("%s: where an earlier run stood: %w", p.Source, err)
 			}
 		}
 		if sources[p.Source] {

@@ -40,7 +40,9 @@ func TestOptionsThatCannotBeRunAreRefusedWithEveryReason(t *testing.T) {
 			"bound 0s is not positive", "no partitions",
 		}},
 		{"isolation of another kind", func(o *Options) { o.Target.Isolation = "serializable" }, []string{`target: isolation "serializable" is neither`}},
-		{"negative times", func(o *Options) { o.Bound, o.Quiet, o.Interval = -1, -1, -1 }, []string{"bound -1ns", "quiet -1ns or interval -1ns"}},
+		{"negative times", func(o *Options) { o.Bound, o.Quiet, o.Interval = -1, -1, -1 }, []string{"bound -1ns", "quiet -1ns, interval -1ns or mark interval 0s"}},
+		{"a negative window", func(o *Options) { o.Window = -1 }, []string{"window -1 is negative"}},
+		{"where no run stood", func(o *Options) { o.Partitions[0].From = &Mark{Source: 9} }, []string{"orders-0: where an earlier run stood: it stands at 9, above the end 0"}},
 		{"no place", func(o *Options) {
 			o.Partitions[0].Next, o.Partitions[0].End, o.Partitions[0].TargetEnd = offsetmap.NextOffset{}, offsetmap.NextOffset{}, offsetmap.NextOffset{}
 		}, []string{"orders-0: no next offset", "orders-0: no end", "orders-0: no recorded target end"}},

@@ -13,6 +13,7 @@ import (
 type partition struct {
 	Partition
 	next, end, targetEnd int64
+	from                 int64 // source records from C up to here are compared
 	timestamps           Timestamps
 
 	// limit is how many target records may wait for the source to be read; hold
@@ -30,6 +31,9 @@ type partition struct {
 	expired int64
 	barrier *barrier
 	stands  stands
+	// lookback is from where records before C are looked at.
+	lookback int64
+	mark     *Mark
 	// targetRange is the last that was measured.
 	targetRange offsetmap.Range
 	complete    bool // nothing more needs to be read
@@ -66,6 +70,11 @@ func newPartition(spec Partition, o *Options, source, target Topic) *partition {
 	p.next, _ = spec.Next.Value() // none is refused before
 	p.end, _ = spec.End.Value()
 	p.targetEnd, _ = spec.TargetEnd.Value()
+	p.from = p.next
+	if m := spec.From; m != nil {
+		p.from, p.targetEnd, p.expired = m.Source, m.Target, m.Expired
+		p.cmp.Resume(*m)
+	}
 	return p
 }
 
@@ -101,7 +110,11 @@ func (p *partition) begin(source, target offsetmap.Range, lookback int64) {
 	if end, known := source.End.Value(); known && (end < p.next || end < p.end) {
 		p.source.fatal = fmt.Errorf("the log ends at %d, below what was planned (%d) or fixed (%d): truncated, or created again", end, p.next, p.end)
 	}
-	p.source.position = max(p.next-lookback, start, 0)
+	p.lookback = max(p.next-lookback, start, 0)
+	p.source.position = p.lookback
+	if m := p.From; m != nil && m.Window > p.next {
+		p.source.position = max(m.Window, start)
+	}
 	p.lose(sourceSide, p.next, start)
 	p.endBefore(p.source.position)
 
@@ -114,6 +127,7 @@ func (p *partition) begin(source, target offsetmap.Range, lookback int64) {
 }
 
 // lose notes that the offsets from..to-1, if any, are gone before they were read.
+// Those that an earlier run compared were read.
 func (p *partition) lose(w which, from, to int64) {
 	if w == targetSide {
 		if to > from {
@@ -121,7 +135,7 @@ func (p *partition) lose(w which, from, to int64) {
 		}
 		return
 	}
-	if from, to := max(from, p.next), min(to, p.end); to > from {
+	if from, to := max(from, p.from), min(to, p.end); to > from {
 		p.expired += to - from
 	}
 }
@@ -157,6 +171,8 @@ func (p *partition) take(w which, f fetched) {
 			p.cmp.Target(r)
 		case r.offset < p.next:
 			p.cmp.Before(r)
+		case r.offset < p.from:
+			p.cmp.Known(r)
 		default:
 			p.endBefore(r.offset)
 			p.cmp.Source(r)

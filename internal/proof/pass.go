@@ -19,6 +19,7 @@ const (
 // passOver judges the records from the head up to a position: they will not
 // come in order any more.
 func (c *Comparer) passOver(to int) {
+	c.returnRepeats()
 	c.passing = c.passing[:0]
 	if kept, used, ok := c.stretch.embed(&c.src, to); ok {
 		for i := c.stretch.base; i < to; i++ {
@@ -88,11 +89,15 @@ func (c *Comparer) fill(id int32, target int64, o order) {
 		at := place(p.offset)
 		c.examples.remove(Altered, func(e Example) bool { return e.Source == at })
 	}
-	if o == inOrder || p.state == hidden || c.zone(p.position) == later {
+	if o == inOrder || p.state == hidden {
 		return
 	}
-	c.tally.outOfOrder++
-	c.name(OutOfOrder, p.print(), target)
+	zone := c.zone(p.position)
+	c.tally.outOfOrder[zone]++
+	if zone == later {
+		return
+	}
+	c.name(OutOfOrder, p.record(), target)
 }
 
 // unrepeat takes back that a record was a repeat.

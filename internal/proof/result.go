@@ -114,8 +114,8 @@ func (c *Comparer) Result() Result {
 func (c *Comparer) Counts() Counts {
 	n := &c.tally.byState
 	return Counts{
-		Source: c.behind + int64(c.Required()), Target: c.tally.read,
-		Copied: n[window][copied], Missing: n[window][gap], Altered: n[window][altered], OutOfOrder: c.tally.outOfOrder,
+		Source: n[window][open] + n[window][copied] + n[window][gap] + n[window][altered] + n[window][hidden], Target: c.tally.read,
+		Copied: n[window][copied], Missing: n[window][gap], Altered: n[window][altered], OutOfOrder: c.tally.outOfOrder[window],
 		Unprovable: n[window][hidden], Pending: n[window][open],
 		Repeated: c.tally.repeated[window], Early: c.tally.early,
 		Foreign: c.tally.others[aForeign], Older: c.tally.others[anOlder],
@@ -136,10 +136,14 @@ func (c *Comparer) finish() {
 	for id := c.gaps.oldest; id != none; id = c.gaps.at(id).next {
 		c.conclude(id)
 	}
+	if c.compacted { // the record that replaced them was not passed over
+		c.tally.add(window, gap, -c.marks.unfound)
+		c.tally.add(window, hidden, c.marks.unfound)
+	}
 	for i := c.head; i < c.Required() && c.hole > 0; i++ {
 		c.set(i, open, hidden)
 		c.hole--
-		c.name(Unprovable, c.src.print(i), unknownOffset)
+		c.name(Unprovable, c.src.record(i), unknownOffset)
 	}
 }
 
@@ -157,9 +161,9 @@ func (c *Comparer) conclude(id int32) {
 	}
 	switch p.state {
 	case gap:
-		c.name(Missing, p.print(), unknownOffset)
+		c.name(Missing, p.record(), unknownOffset)
 	case hidden:
-		c.name(Unprovable, p.print(), unknownOffset)
+		c.name(Unprovable, p.record(), unknownOffset)
 	}
 }
 
@@ -195,7 +199,7 @@ type tally struct {
 	read       int64
 	early      int64
 	others     [kinds]int64 // but those that stand for altered ones
-	outOfOrder int64
+	outOfOrder [zones]int64
 }
 
 func (t *tally) add(z zone, s state, n int64) { t.byState[z][s] += n }

@@ -37,6 +37,10 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if err := r.readAgain(bounded); err != nil {
+		r.close()
+		return Report{}, err
+	}
 	r.watch(bounded)
 	var parts []PartitionReport
 	for _, p := range r.parts {
@@ -46,6 +50,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		}
 		parts = append(parts, p.report)
 		p.mu.Unlock()
+	}
+	if o.Marks != nil {
+		r.passMarks()
 	}
 	report := conclude(parts)
 	if err := ctx.Err(); err != nil {
@@ -136,6 +143,7 @@ func (r *runner) watch(ctx context.Context) {
 		wg.Wait()
 		r.close()
 	}()
+	marked := time.Now()
 	tick := time.NewTicker(r.Interval)
 	defer tick.Stop()
 	for {
@@ -150,6 +158,10 @@ func (r *runner) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		if r.Marks != nil && time.Since(marked) >= r.MarkInterval {
+			r.passMarks()
+			marked = time.Now()
 		}
 		r.measure(reading)
 	}

@@ -28,7 +28,7 @@ func (c *Comparer) Search() (*Search, bool) {
 	}
 	s.held = s.len()
 	for i := c.reach(); i < c.src.len(); i++ {
-		if x.See(c.src.print(i)) {
+		if x.See(c.src.record(i)) {
 			break
 		}
 	}

@@ -21,8 +21,8 @@ func (s *source) push(p Print) {
 	s.offsets.push(p.offset)
 }
 
-// print returns the record at a position.
-func (s *source) print(i int) Print {
+// record returns the record at a position.
+func (s *source) record(i int) Print {
 	return Print{offset: s.offsets.at(i), sum: *s.sums.at(i), parts: *s.parts.at(i)}
 }
 

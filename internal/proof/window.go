@@ -36,7 +36,7 @@ func (c *Comparer) Ahead() int { return c.src.len() - c.head }
 
 // forgotten reports whether there are source records from C on that a target
 // record is not held to any more.
-func (c *Comparer) forgotten() bool { return c.low() > 0 || c.behind > 0 }
+func (c *Comparer) forgotten() bool { return c.low() > 0 || c.marks.resumed != nil }
 
 // slide forgets what the window does not reach any more.
 func (c *Comparer) slide() {
@@ -54,7 +54,7 @@ func (c *Comparer) keepGap(position int) {
 		c.conclude(c.gaps.oldest)
 		c.gaps.remove(c.gaps.oldest)
 	}
-	p := c.src.print(position)
+	p := c.src.record(position)
 	c.passing = append(c.passing, c.gaps.add(passed{sum: p.sum, parts: p.parts, position: position, offset: p.offset, state: gap}))
 }
 
