@@ -103,6 +103,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 	probe := m.probe(topics)
 	probe.Group, probe.GroupLook = req.Group, m.looksAtGroup(req, source)
 	probe.Flink, probe.FlinkJob = m.flink, m.job
+	probe.Sinks = req.Snapshot.Sinks
 	facts := probe.Survey(ctx)
 	if err := m.sameClusters(ctx, facts); err != nil {
 		return source, facts, none, err
@@ -120,6 +121,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 		Location:        withoutUser(req.Snapshot.Location),
 		CheckpointID:    req.Snapshot.CheckpointID,
 		Operators:       req.Snapshot.Operators,
+		Sinks:           req.Snapshot.Sinks,
 		Config:          m.given,
 		Attestations:    req.Attestations,
 		Acceptances:     req.Acceptances,

@@ -56,7 +56,7 @@ func TestConfigsOneByOne(t *testing.T) {
 		"client settings at the cluster":      {[]string{"target.cluster.acks", "all"}, []string{"warn config/unread-prefix target.cluster.acks"}},
 		"keys in milliseconds":                {[]string{"refresh.topics.interval.ms", "60000"}, []string{"warn config/key-without-effect refresh.topics.interval.ms"}},
 		"the alias is a reference":            {[]string{"source.cluster.alias", "${env:ALIAS}"}, []string{"block config/source-alias source.cluster.alias", "block config/replication-policy replication.policy.class", "info config/action-reload config.action.reload"}},
-		"DefaultReplicationPolicy":            {[]string{"replication.policy.class", ""}, []string{"block target/topic-missing source.orders", "block target/topic-missing source.payments"}},
+		"DefaultReplicationPolicy":            {[]string{"replication.policy.class", ""}, []string{"block target/topic-missing source.orders", "block target/topic-missing source.payments", "block confirm/target-names replication.policy.class"}},
 		"equal aliases, names kept":           {[]string{"target.cluster.alias", "source"}, []string{"block config/equal-aliases target.cluster.alias", "block config/topics-unselected orders", "block config/topics-unselected payments"}},
 		"the target's alias by default":       {[]string{"target.cluster.alias", ""}, nil},
 		"emit is missing":                     {[]string{"emit.offset-syncs.enabled", ""}, []string{"block config/offset-syncs emit.offset-syncs.enabled"}},

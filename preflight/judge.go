@@ -36,6 +36,9 @@ type Question struct {
 	// Operators are those of the snapshot, every one. Where positions come from a
 	// state and these are not given, flink/state-beyond-copying blocks.
 	Operators []flinkstate.Operator
+	// Sinks are those of the snapshot. Where the sink is attested to be exactly-once,
+	// flink/sink-transactions warns when there is none.
+	Sinks []flinkstate.Sink
 	// Config is what the connector is to have, its name included. Nil means that
 	// nobody says so, and the connector's own is taken as it is.
 	Config connectrest.Config

@@ -24,6 +24,8 @@ type Admin interface {
 	DescribeTopicConfigs(ctx context.Context, topics ...string) (kadm.ResourceConfigs, error)
 	DescribeBrokerConfigs(ctx context.Context, brokers ...int32) (kadm.ResourceConfigs, error)
 	DescribeProducers(ctx context.Context, partitions kadm.TopicsSet) (kadm.DescribedProducersTopics, error)
+	DescribeTransactions(ctx context.Context, ids ...string) (kadm.DescribedTransactions, error)
+	ListTransactions(ctx context.Context, producerIDs []int64, states []string) (kadm.ListedTransactions, error)
 }
 
 // Connect is what is asked of the Connect worker. *connectrest.Client
@@ -67,6 +69,8 @@ type Probe struct {
 	// ResolveSource finds the cluster that the connector reads from
 	// (source.cluster.bootstrap.servers). Without it a check is not made.
 	ResolveSource Resolver
+	// Sinks are the Question's: a Survey asks the target for their transactions.
+	Sinks []flinkstate.Sink
 	// Now tells the time, by default time.Now.
 	Now func() time.Time
 }

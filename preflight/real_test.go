@@ -61,6 +61,7 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) {
 		ResolveProducer: preflight.ReachedBy("producer.override.bootstrap.servers"),
 		ResolveSource:   preflight.ReachedBy("source.cluster.bootstrap.servers"),
 	}
+	l.question.Attestations.Confirm.ClustersAndTopics = attest(jvm.SourceClusterID + " to " + jvm.TargetClusterID)
 	l.flinkStopped()
 	l.question.Positions = []offsetmap.Position{at(orders, 0, 5), at(orders, 1, 10), at(payments, 0, 0)}
 	r := l.judge()

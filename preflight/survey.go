@@ -20,6 +20,9 @@ type Surroundings struct {
 	// SourceBrokers and TargetBrokers hold the effective settings of each broker, by
 	// node id.
 	SourceBrokers, TargetBrokers offsetmap.Fact[map[int32]Settings]
+	// SinkTransactions are those of the old job on the target. Absent: its state names
+	// no transactional id.
+	SinkTransactions offsetmap.Fact[SinkTransactions]
 	// KnownKeys are what the worker's plugin MirrorSourceConnector defines. Absent
 	// without such a connector.
 	KnownKeys offsetmap.Fact[[]connectrest.ConfigKey]
@@ -35,6 +38,7 @@ func (p Probe) Survey(ctx context.Context) Facts {
 	s.SourceBrokers = brokerSettings(ctx, p.Source, f.Source)
 	s.TargetBrokers = brokerSettings(ctx, p.Target, f.Target)
 	p.lintSurvey(ctx, f, &s)
+	p.sinkSurvey(ctx, &s)
 	f.Surroundings = &s
 	return f
 }

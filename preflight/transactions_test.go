@@ -177,6 +177,7 @@ func TestATransactionUnderTheNameThatThePolicyGivesBlocks(t *testing.T) {
 	l.create(l.target, "source.orders", 2)
 	l.create(l.target, "source.payments", 1)
 	l.set("replication.policy.class", "")
+	l.question.Attestations.Confirm.TargetNames = attest(offsetmap.PrefixedNames)
 	defer l.openOn(l.target, "tx-orders", "orders", 0, 1)() // none of the migration's
 	defer l.openOn(l.target, "fl-0-9", "source.orders", 1, 1)()
 	l.want(l.judge(), fmt.Sprintf("block target/open-transaction source.orders-1:%d", l.heldOnTarget("source.orders", 1)[0]))

@@ -284,6 +284,7 @@ func TestAnEndThatIsUnknownHasItsReasonUnderAnyName(t *testing.T) {
 	l.create(l.target, "source.orders", 2)
 	l.create(l.target, "source.payments", 1)
 	l.set("replication.policy.class", "")
+	l.question.Attestations.Confirm.TargetNames = attest(offsetmap.PrefixedNames)
 	deny(l.target, kmsg.ListOffsets, "source.orders", 1, kerr.KafkaStorageError)
 	r := l.judge()
 	l.want(r, "block target/end-unknown orders-1")

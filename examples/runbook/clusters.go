@@ -14,6 +14,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -116,7 +117,7 @@ func (s *session) request(ctx context.Context) (flinkmm2.PlanRequest, error) {
 		return flinkmm2.PlanRequest{}, &blockedError{err: fmt.Errorf(
 			"%s: positions.from: planning from group %s alone is refused: the check that the target holds what the group has committed does not exist yet, and a group that commits by itself may be ahead of it; plan from a savepoint", s.path, p.Group)}
 	}
-	snapshot, err := readSavepoint(ctx, p.Savepoint, p.PathMap, p.Cluster)
+	snapshot, err := readSavepoint(ctx, p.Savepoint, p.PathMap, p.Cluster, flinkstate.WithSinkFiles())
 	if err != nil {
 		return flinkmm2.PlanRequest{}, fmt.Errorf("positions.savepoint: %w", err)
 	}
