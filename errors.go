@@ -33,6 +33,10 @@ var (
 	// ErrNoProgress says that the connector runs and nothing moves although
 	// records wait.
 	ErrNoProgress = errors.New("running without progress")
+	// ErrProgressWithoutRecords says that Connect stores source offsets of records
+	// that the target does not have: a transform drops them, errors.tolerance skips
+	// them, or the producer writes elsewhere. They are lost unless shown otherwise.
+	ErrProgressWithoutRecords = errors.New("progress without records")
 	// ErrProofFailed says that records are missing, altered or out of order.
 	ErrProofFailed = errors.New("proof failed")
 	// ErrNotProven says that the bound passed before everything was proven.
@@ -88,7 +92,7 @@ const (
 	ExitMoved      = 4 // the world, or the file, no longer matches the plan
 	ExitUnknown    = 5 // a write's answer was lost and could not be read back
 	ExitNoProgress = 6
-	ExitProof      = 7 // missing, altered or reordered records
+	ExitProof      = 7 // missing, altered or reordered records, or progress without records
 	ExitNotProven  = 8 // not proven within the bound
 )
 
@@ -98,7 +102,7 @@ func ExitStatus(err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, ErrProofFailed):
+	case errors.Is(err, ErrProofFailed), errors.Is(err, ErrProgressWithoutRecords):
 		return ExitProof
 	case errors.Is(err, ErrNoProgress):
 		return ExitNoProgress

@@ -44,6 +44,7 @@ func TestExitStatusOfEveryError(t *testing.T) {
 		{"written, read-back never equal", connectrest.ErrReadBack, ExitUnknown},
 		{"answer lost", connectrest.ErrOutcomeUnknown, ExitUnknown},
 		{"no progress", ErrNoProgress, ExitNoProgress},
+		{"progress without records", ErrProgressWithoutRecords, ExitProof},
 		{"proof failed", ErrProofFailed, ExitProof},
 		{"not proven", ErrNotProven, ExitNotProven},
 	} {

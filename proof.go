@@ -18,8 +18,8 @@ type Proof struct {
 	CreatedAt  offsetmap.Time `json:"createdAt"`
 	Plan       string         `json:"plan"` // digest
 	Connector  string         `json:"connector"`
-	// Outcome is "proven", "failed", "not-proven", "no-progress" or
-	// "nothing-to-copy".
+	// Outcome is "proven", "failed", "not-proven", "no-progress",
+	// "progress-without-records" or "nothing-to-copy".
 	Outcome string `json:"outcome"`
 	ProofCounts
 	// Lost counts the offsets that a person accepted to lose when the plan was

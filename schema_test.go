@@ -43,10 +43,10 @@ func TestSchemasListTheConstants(t *testing.T) {
 		"state": {member(positions.Def("position"), "state"), []string{offsetmap.Unassigned.String(), offsetmap.FinishedOrUnassigned.String()}},
 		"relation": {member(positions.Def("relation"), "relation"), texts(
 			flinkstate.Equal, flinkstate.Behind, flinkstate.Ahead, flinkstate.Missing, flinkstate.Unread)},
-		"outcome": {proofs.Def("outcome"), texts(proof.Proven, proof.Failed, proof.NotProven, proof.NoProgress, proof.NothingToCopy)},
+		"outcome": {proofs.Def("outcome"), texts(proof.Proven, proof.Failed, proof.NotProven, proof.NoProgress, proof.NothingToCopy, proof.ProgressWithoutRecords)},
 		"outcome of a partition": {member(proofs.Def("partitionProof"), "outcome"), texts(
 			proof.PartitionProven, proof.PartitionFailed, proof.PartitionNothingToCopy, proof.PartitionPending,
-			proof.PartitionUnread, proof.PartitionUnprovable, proof.PartitionHidden)},
+			proof.PartitionUnread, proof.PartitionUnprovable, proof.PartitionHidden, proof.PartitionWaiting, proof.PartitionWithoutRecords)},
 		"fault": {member(proofs.Def("example"), "fault"), texts(
 			proof.Missing, proof.Altered, proof.OutOfOrder, proof.Early, proof.Unprovable, proof.Repeated, proof.Foreign, proof.Older)},
 	} {

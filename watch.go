@@ -54,7 +54,8 @@ const defaultWithin = 10 * time.Minute
 // Repeated, and do not fail the proof.
 //
 // The error says what the proof does not show: ErrProofFailed, ErrNoProgress
-// (the connector runs and nothing comes), or ErrNotProven, which also stands for
+// (the connector runs and nothing comes), ErrProgressWithoutRecords (Connect
+// counts records that are not there), or ErrNotProven, which also stands for
 // a journal without a start record and for a migration with nothing to copy.
 // With each of them the Proof is returned as well, when one was made.
 func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOptions) (*Proof, error) {
@@ -105,6 +106,7 @@ func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOpti
 	if err != nil {
 		return nil, fmt.Errorf("watch: %w", err)
 	}
+	m.progressWithoutRecords(ctx, plan, &report)
 	out := proofOf(plan, report)
 	out.CreatedAt = offsetmap.At(m.now())
 	return out, m.verdict(ctx, out)
@@ -166,13 +168,17 @@ func (m *Migration) verdict(ctx context.Context, p *Proof) error {
 		kind = ErrProofFailed
 	case proof.NoProgress:
 		kind = ErrNoProgress
+	case proof.ProgressWithoutRecords:
+		kind = ErrProgressWithoutRecords
 	case proof.NothingToCopy:
 		return fmt.Errorf("watch: %w: there is nothing to copy yet, so nothing is shown; watch again when the source has new records", ErrNotProven)
 	default:
 		kind = ErrNotProven
 	}
 	var b strings.Builder
+	stalled := false
 	for _, one := range p.Partitions {
+		stalled = stalled || one.Outcome == string(proof.PartitionPending) && one.Pending > 0 && one.First.IsNone()
 		if one.Outcome == string(proof.PartitionProven) || one.Outcome == string(proof.PartitionNothingToCopy) {
 			continue
 		}
@@ -189,6 +195,8 @@ func (m *Migration) verdict(ctx context.Context, p *Proof) error {
 			b.WriteString("\n  " + trace)
 		} else if !running(status) {
 			fmt.Fprintf(&b, "\n  connector %s is %s with %d tasks", m.cfg.Connector, status.Connector.State, len(status.Tasks))
+		} else if stalled {
+			fmt.Fprintf(&b, "\n  connector %s and its tasks say RUNNING, as they also do when the worker cannot read the source: look for warnings of authentication, authorization or TLS to the source in the worker's log (source.security.protocol, source.sasl.*, source.ssl.*, rights on the topics)", m.cfg.Connector)
 		}
 	}
 	return fmt.Errorf("watch: %w:%s", kind, b.String())

@@ -34,6 +34,7 @@ type wayBack struct {
 	*testing.T
 	source, target *side
 	connect        *connectrest.Client
+	worker         *connecttest.Worker
 	journal        *flinkmm2.FileJournal
 	steps          *flinkmm2.Migration
 	plan           *offsetmap.Plan
@@ -116,6 +117,7 @@ func preparedOn(t *testing.T, version string, changes map[string]string) *wayBac
 		t.Fatal(err)
 	}
 	t.Cleanup(worker.Close)
+	w.worker = worker
 	if w.connect, err = connectrest.New(worker.URL); err != nil {
 		t.Fatal(err)
 	}

@@ -89,6 +89,7 @@ type Comparer struct {
 	tally    tally
 	start    begun
 	first    First
+	waits    offsetmap.NextOffset
 	examples examples
 }
 

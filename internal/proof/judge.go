@@ -33,6 +33,9 @@ func (p *partition) look(o *Options, target, source offsetmap.Range) bool {
 	if !target.End.IsNone() && !target.Stable.IsNone() {
 		p.targetRange = target
 	}
+	if !source.End.IsNone() && !source.Stable.IsNone() {
+		p.sourceRange = source
+	}
 	if p.source.fatal != nil || p.target.fatal != nil {
 		p.decide(o)
 		return true
@@ -108,13 +111,13 @@ func (p *partition) decide(o *Options) {
 		Source: p.Source, Target: p.Target, Next: p.Next, End: p.End, TargetEnd: p.TargetEnd,
 		SourceRead: place(p.source.position), TargetRead: place(p.target.position), SourceExpired: p.expired,
 		Unread: max(0, p.end-max(p.source.position, p.next)),
-		Moved:  moved, Lag: r.Lag, First: r.First, Counts: r.Counts, Examples: r.Examples,
+		Moved:  moved, Lag: r.Lag, Waits: r.Waits, First: r.First, Counts: r.Counts, Examples: r.Examples,
 	}
-	p.report.Outcome, p.report.Reason = p.verdict(o, r.Counts)
+	p.report.Outcome, p.report.Reason = p.verdict(o, r.Counts, moved)
 	p.cmp = nil // frees what was remembered
 }
 
-func (p *partition) verdict(o *Options, c Counts) (PartitionOutcome, string) {
+func (p *partition) verdict(o *Options, c Counts, moved bool) (PartitionOutcome, string) {
 	stable, knownStable := p.targetRange.Stable.Value()
 	end, knownEnd := p.targetRange.End.Value()
 	switch {
@@ -129,11 +132,19 @@ func (p *partition) verdict(o *Options, c Counts) (PartitionOutcome, string) {
 	case c.Pending > 0 && o.Target.Isolation == offsetmap.ReadCommitted && knownStable && knownEnd && stable < end:
 		return PartitionHidden, fmt.Sprintf("%d records are not there yet, and a transaction that is open since offset %d hides the target's records up to %d", c.Pending, stable, end)
 	case c.Pending > 0 || !p.ended:
-		return PartitionPending, fmt.Sprintf("%d records are not there yet%s%s", c.Pending, p.unread(), p.errors())
+		none := ""
+		if !moved {
+			none = ", and none of the partition has come"
+		}
+		return PartitionPending, fmt.Sprintf("%d records are not there yet%s%s%s", c.Pending, none, p.unread(), p.errors())
 	case !p.complete:
 		return PartitionPending, fmt.Sprintf("the target is read up to %d only, and may hold more%s", p.target.position, p.errors())
 	case c.Unprovable > 0 || p.expired > 0:
 		return PartitionUnprovable, fmt.Sprintf("retention or compaction may have taken %d records; %d source offsets expired before they were read", c.Unprovable, p.expired)
+	case c.Source == 0 && p.heldBack(o):
+		s, _ := p.sourceRange.Stable.Value()
+		e, _ := p.sourceRange.End.Value()
+		return PartitionWaiting, fmt.Sprintf("a transaction that is open on the source since offset %d holds back the records up to %d, so the copier waits for its end", s, e)
 	case c.Source == 0:
 		return PartitionNothingToCopy, ""
 	default:
@@ -150,6 +161,14 @@ func (p *partition) errors() string {
 		}
 	}
 	return tail.String()
+}
+
+// heldBack reports whether an open transaction hides source records from the
+// copier, as far as was measured.
+func (p *partition) heldBack(o *Options) bool {
+	s, known := p.sourceRange.Stable.Value()
+	e, measured := p.sourceRange.End.Value()
+	return o.Source.Isolation == offsetmap.ReadCommitted && known && measured && s < e
 }
 
 // beyondWindow says what a count of faults may owe to the window.

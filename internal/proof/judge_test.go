@@ -68,9 +68,9 @@ func TestWhatIsNotThereYetIsSaidWithItsReason(t *testing.T) {
 		say       string
 	}{
 		{"an open transaction hides it", offsetmap.ReadCommitted, open, "AB", PartitionHidden, "2 records are not there yet, and a transaction that is open since offset 5000"},
-		{"no transaction is open", offsetmap.ReadCommitted, shut, "AB", PartitionPending, "2 records are not there yet; target: ill"},
-		{"an open transaction hides nothing", offsetmap.ReadUncommitted, open, "AB", PartitionPending, "2 records are not there yet; target: ill"},
-		{"the target was not measured", offsetmap.ReadCommitted, offsetmap.Range{}, "AB", PartitionPending, "2 records are not there yet; target: ill"},
+		{"no transaction is open", offsetmap.ReadCommitted, shut, "AB", PartitionPending, "2 records are not there yet, and none of the partition has come; target: ill"},
+		{"an open transaction hides nothing", offsetmap.ReadUncommitted, open, "AB", PartitionPending, "2 records are not there yet, and none of the partition has come; target: ill"},
+		{"the target was not measured", offsetmap.ReadCommitted, offsetmap.Range{}, "AB", PartitionPending, "2 records are not there yet, and none of the partition has come; target: ill"},
 		{"the source is not read", offsetmap.ReadCommitted, open, "A", PartitionPending, "the source is read up to 101 of 102; target: ill"},
 		{"nothing of the source is read", offsetmap.ReadCommitted, shut, "", PartitionPending, "the source is read up to 100 of 102; target: ill"},
 	} {
@@ -156,6 +156,7 @@ func TestTheReportAsJSON(t *testing.T) {
       "moved": true,
       "lag": 0,
       "unread": 0,
+      "waits": null,
       "first": {
         "source": 100,
         "target": 5000
@@ -207,6 +208,7 @@ func TestTheOutcomeOfARun(t *testing.T) {
 		{"one unread", []PartitionReport{{Outcome: PartitionProven, Moved: true}, {Outcome: PartitionUnread}}, NotProven},
 		{"one waits, another moved", []PartitionReport{{Outcome: PartitionPending, Counts: waits, Moved: true}, {Outcome: PartitionPending, Counts: waits}}, NotProven},
 		{"none moved", []PartitionReport{{Outcome: PartitionPending, Counts: waits}, {Outcome: PartitionNothingToCopy}}, NoProgress},
+		{"one waits for a transaction", []PartitionReport{{Outcome: PartitionProven, Moved: true}, {Outcome: PartitionWaiting}}, NotProven},
 		{"hidden", []PartitionReport{{Outcome: PartitionHidden, Counts: waits}}, NotProven},
 		{"the source was not read, so nothing is known to wait", []PartitionReport{{Outcome: PartitionPending}}, NotProven},
 	} {

@@ -34,11 +34,12 @@ type partition struct {
 	// lookback is from where records before C are looked at.
 	lookback int64
 	mark     *Mark
-	// targetRange is the last that was measured.
-	targetRange offsetmap.Range
-	complete    bool // nothing more needs to be read
-	decided     bool
-	report      PartitionReport
+	// The last that were measured.
+	sourceRange, targetRange offsetmap.Range
+
+	complete bool // nothing more needs to be read
+	decided  bool
+	report   PartitionReport
 }
 
 // logSide is how far one side of a partition was read.

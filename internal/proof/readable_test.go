@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -101,7 +102,7 @@ func transactionsAtTheBoundary(t *testing.T, c *clusters) {
 				c.source.write(t, rs[3:5]...)
 				return nil
 			},
-			4, PartitionNothingToCopy,
+			4, PartitionWaiting,
 			counts{},
 		},
 		{
@@ -129,7 +130,7 @@ func transactionsAtTheBoundary(t *testing.T, c *clusters) {
 				t.Cleanup(func() { hang(kgo.TryAbort) })
 				return nil
 			},
-			0, PartitionNothingToCopy,
+			0, PartitionWaiting,
 			counts{},
 		},
 	} {
@@ -289,5 +290,36 @@ func TestTimestampsThatTheTargetStampsAreNotCompared(t *testing.T) {
 				t.Errorf("outcome %s (%s), want %s; %+v", outcome, p.Reason, tt.want, p.Counts)
 			}
 		})
+	}
+}
+
+// PC16: a reader of committed records stands at the last stable offset, far below
+// the end, and it is neither lag nor loss.
+func TestPC16AProofSaysThatItWaitsForTheTransaction(t *testing.T) {
+	c := startClusters(t)
+	const topic, stable, end = "orders", 200, 1663
+	c.topic(topic, 1, nil)
+	rs := records(topic, 0, 0, end)
+	c.source.write(t, rs[:stable]...)
+	abort := c.source.open(t, rs[stable:stable+1]...)
+	c.source.write(t, rs[stable+1:]...)
+	o := committed(c.proof(c.from(topic, 0, stable, stable, 0)))
+	outcome, p := onlyPartition(t, o)
+	if outcome != NotProven || p.Outcome != PartitionWaiting || p.Lag != 0 || p.Counts.Pending+p.Counts.Missing != 0 {
+		t.Errorf("outcome %s, partition %s (%s), lag %d, %+v", outcome, p.Outcome, p.Reason, p.Lag, p.Counts)
+	}
+	for _, say := range []string{"open on the source since offset 200", "up to 1663"} {
+		if !strings.Contains(p.Reason, say) {
+			t.Errorf("%q, want %q", p.Reason, say)
+		}
+	}
+	abort(kgo.TryAbort)
+	if outcome, p := onlyPartition(t, o); outcome != NothingToCopy {
+		t.Errorf("after its end: outcome %s, partition %s (%s)", outcome, p.Outcome, p.Reason)
+	}
+	// The isolation of the copier decides: another one does not wait.
+	o.Source.Isolation = offsetmap.ReadUncommitted
+	if outcome, p := onlyPartition(t, o); outcome != NothingToCopy {
+		t.Errorf("uncommitted: outcome %s, partition %s (%s)", outcome, p.Outcome, p.Reason)
 	}
 }

@@ -22,6 +22,10 @@ const (
 	// NoProgress: records wait, and in no partition has any of the source come
 	// to the target.
 	NoProgress Outcome = "no-progress"
+	// ProgressWithoutRecords: the copier counts records as delivered that the
+	// target does not have. Run does not know what the copier counts: this is for
+	// the caller who does.
+	ProgressWithoutRecords Outcome = "progress-without-records"
 	// NotProven: anything else; the partitions say where each stands.
 	NotProven Outcome = "not-proven"
 )
@@ -39,6 +43,8 @@ const (
 	// PartitionHidden: records are not there yet for a reader of committed
 	// records, and an open transaction on the target hides what is.
 	PartitionHidden PartitionOutcome = "hidden-by-open-transaction"
+	// PartitionWithoutRecords: as for a whole run.
+	PartitionWithoutRecords PartitionOutcome = "progress-without-records"
 	// PartitionPending: records are not there yet, or not all of the target was
 	// read in time.
 	PartitionPending PartitionOutcome = "pending"
@@ -47,6 +53,10 @@ const (
 	PartitionUnprovable PartitionOutcome = "unprovable"
 	// PartitionNothingToCopy: the source has no readable record from C to the end.
 	PartitionNothingToCopy PartitionOutcome = "nothing-to-copy"
+	// PartitionWaiting: nothing is readable from C to the end, and an open
+	// transaction on the source holds back what follows from readers of committed
+	// records, the copier among them. It is neither lag nor loss.
+	PartitionWaiting PartitionOutcome = "waits-for-open-transaction"
 	// PartitionProven: the target has the source's sequence.
 	PartitionProven PartitionOutcome = "proven"
 )
@@ -83,6 +93,10 @@ type PartitionReport struct {
 	// Unread is how many offsets up to the end were not read, since the target is
 	// far behind them: at most as many records wait beyond those of Lag.
 	Unread int64 `json:"unread"`
+
+	// Waits is the offset of the first readable source record that is not there
+	// yet, null when none is known.
+	Waits offsetmap.NextOffset `json:"waits"`
 
 	First    First     `json:"first"`
 	Counts   Counts    `json:"counts"`

@@ -91,7 +91,8 @@ type First struct {
 type Result struct {
 	Counts
 	First    First
-	Lag      int64 // readable source records that the target has not reached, those beyond the end included
+	Waits    offsetmap.NextOffset // the first source record that is pending
+	Lag      int64                // readable source records that the target has not reached, those beyond the end included
 	Examples []Example
 }
 
@@ -105,6 +106,7 @@ func (c *Comparer) Result() Result {
 	return Result{
 		Counts:   c.Counts(),
 		First:    c.first,
+		Waits:    c.waits,
 		Lag:      int64(c.Ahead()),
 		Examples: c.examples.sorted(),
 	}
@@ -140,10 +142,15 @@ func (c *Comparer) finish() {
 		c.tally.add(window, gap, -c.marks.unfound)
 		c.tally.add(window, hidden, c.marks.unfound)
 	}
+	due := c.head
 	for i := c.head; i < c.Required() && c.hole > 0; i++ {
 		c.set(i, open, hidden)
 		c.hole--
 		c.name(Unprovable, c.src.record(i), unknownOffset)
+		due++
+	}
+	if due < c.Required() {
+		c.waits = place(c.src.offsets.at(due))
 	}
 }
 
