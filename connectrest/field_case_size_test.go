@@ -31,6 +31,14 @@ func burdened(c *clock) func(_ int, apply func(), w http.ResponseWriter, r *http
 	}
 }
 
+// longRead makes a read of very many partitions take a worker's time too.
+func longRead(c *clock) func(http.ResponseWriter, *http.Request) bool {
+	return func(http.ResponseWriter, *http.Request) bool {
+		c.pass(5 * time.Second)
+		return false
+	}
+}
+
 // pass lets time pass without anybody sleeping.
 func (c *clock) pass(d time.Duration) {
 	c.mu.Lock()
@@ -57,7 +65,7 @@ func TestPC18VeryManyPartitionsAreWrittenInParts(t *testing.T) {
 	patiently := connectrest.WithRetry(connectrest.RetryPolicy{ReadBack: time.Minute}) // of its first read, which the race detector slows, by the real clock
 	t.Run("one request is given up", func(t *testing.T) {
 		s, c := newStoringWorker(t), newClock()
-		s.patch = burdened(c)
+		s.patch, s.get = burdened(c), longRead(c)
 		err := dial(t, s.URL, c, patiently).AlterOffsets(t.Context(), "mm2", list)
 		if !errors.Is(err, connectrest.ErrTimedOut) || !errors.Is(err, connectrest.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)
@@ -78,6 +86,7 @@ func TestPC18VeryManyPartitionsAreWrittenInParts(t *testing.T) {
 	t.Run("part 7 of 20 fails", func(t *testing.T) {
 		s, c := newStoringWorker(t), newClock()
 		healthy, down := burdened(c), true
+		s.get = longRead(c)
 		s.patch = func(n int, apply func(), w http.ResponseWriter, r *http.Request) bool {
 			if n >= 7 && down {
 				c.pass(90 * time.Second)
