@@ -35,22 +35,16 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) {
 	client, err := connectrest.New(stage.Worker.RESTURL)
 	l.must(err)
 	connector := stage.ConnectorName(t, "mm2")
-	config := connectrest.Config{
-		"connector.class":                  mirrorSource,
-		"source.cluster.alias":             "source",
-		"target.cluster.alias":             "target",
-		"source.cluster.bootstrap.servers": stage.Source.Bootstrap,
-		"target.cluster.bootstrap.servers": stage.Target.Bootstrap,
-		"topics":                           orders + "," + payments,
-		"replication.policy.class":         identity,
-		"emit.offset-syncs.enabled":        "false",
-		"heartbeats.replication.enabled":   "false",
-		"sync.topic.configs.enabled":       "false",
-		"sync.topic.acls.enabled":          "false",
-		"source.consumer.isolation.level":  "read_uncommitted",
-		"key.converter":                    bytesOf,
-		"value.converter":                  bytesOf,
-		"header.converter":                 bytesOf,
+	generated, err := preflight.GenerateConfig(preflight.Template{
+		Version: connectrest.KafkaVersion(4, 3), SourceAlias: "source", SourceBootstrap: []string{stage.Source.Bootstrap}, TargetBootstrap: []string{stage.Target.Bootstrap},
+		Topics: []string{orders, payments}, Naming: preflight.KeepNames, Isolation: offsetmap.ReadUncommitted, Tasks: 2, TargetBrokers: 1,
+	})
+	l.must(err)
+	config := generated.Config
+	v, err := client.Validate(t.Context(), mirrorSource, with(config, "name", connector))
+	l.must(err)
+	if v.ErrorCount != 0 {
+		t.Fatalf("the worker refuses the generated config: %+v", v)
 	}
 	_, err = client.Create(t.Context(), connectrest.CreateRequest{Name: connector, Config: config, InitialState: connectrest.StateStopped})
 	l.must(err)

@@ -91,7 +91,7 @@ func (a *app) lint(ctx context.Context, file, kafka string) error {
 		}
 	}
 	if kafka == "" {
-		if err := a.askWorker(ctx, m, config, &o); err != nil {
+		if err := a.askWorker(ctx, m.Connect.URLs, config, &o); err != nil {
 			return fmt.Errorf("lint: %w", err)
 		}
 		d.JudgedBy = "worker"
@@ -127,9 +127,9 @@ func lintTable(w io.Writer, d lintDocument) {
 	}
 }
 
-// askWorker fills what the workers of the migration say of a config.
-func (a *app) askWorker(ctx context.Context, m *migration, config connectrest.Config, o *preflight.LintOptions) error {
-	client, err := connectrest.NewCluster(m.Connect.URLs, connectrest.WithUserAgent("flinkmm2-runbook"),
+// askWorker fills what workers say of a config.
+func (a *app) askWorker(ctx context.Context, urls []string, config connectrest.Config, o *preflight.LintOptions) error {
+	client, err := connectrest.NewCluster(urls, connectrest.WithUserAgent("flinkmm2-runbook"),
 		connectrest.WithLogger(slog.New(newPatience(a.errs, time.Now))))
 	if err != nil {
 		return fmt.Errorf("connect.urls: %w", err)
