@@ -25,6 +25,9 @@ type Topic struct {
 	Internal   bool    // the brokers' own, such as __consumer_offsets
 	Partitions []int32 // sorted
 	Leaderless []int32 // those of Partitions that have no leader, sorted
+	// Replicas holds the brokers that each of Partitions is assigned to, in their order,
+	// and InSync those of them that are in sync.
+	Replicas, InSync [][]int32
 	// Err says why nothing is known of the topic. It is
 	// kerr.UnknownTopicOrPartition for one that does not exist.
 	Err error
@@ -32,6 +35,15 @@ type Topic struct {
 
 // Missing reports whether the brokers said that the topic does not exist.
 func (t Topic) Missing() bool { return fresh.Topic(t).Missing() }
+
+// replicas returns the brokers that hold a partition, and those in sync.
+func (t Topic) replicas(partition int32) (all, inSync []int32) {
+	i, found := slices.BinarySearch(t.Partitions, partition)
+	if !found || i >= len(t.Replicas) || i >= len(t.InSync) {
+		return nil, nil
+	}
+	return t.Replicas[i], t.InSync[i]
+}
 
 // has reports whether the cluster has the partition.
 func (c Cluster) has(tp offsetmap.TopicPartition) bool {

@@ -101,6 +101,36 @@ func Tails(ctx context.Context, admin Admin, topics ...string) (map[offsetmap.To
 	return tails, m.err()
 }
 
+// Listed is the record that one listing led to, in one partition.
+type Listed struct {
+	Offset    offsetmap.NextOffset // none where no record answers
+	Timestamp int64                // of that record, in milliseconds; -1 where the listing tells none
+}
+
+// List measures one kind of offset of every partition of the topics by one listing,
+// which is called what in errors. Map and error are as with Ranges, but a partition
+// whose offset was not measured is not in the map.
+func List(ctx context.Context, admin Admin, what string, list Listing, topics ...string) (map[offsetmap.TopicPartition]Listed, error) {
+	m := newMeasuring(topics)
+	m.known(ctx, admin)
+	out := make(map[offsetmap.TopicPartition]Listed, len(m.ranges))
+	// What known has just read is in the client's cache, so the listing need not ask again.
+	cached := func(_ context.Context, topics ...string) (kadm.ListedOffsets, error) { return list(ctx, topics...) }
+	m.each(ctx, what, cached, func(tp offsetmap.TopicPartition, o kadm.ListedOffset) error {
+		found := Listed{Timestamp: o.Timestamp}
+		if o.Offset >= 0 {
+			next, err := offsetmap.Next(o.Offset)
+			if err != nil {
+				return err
+			}
+			found.Offset = next
+		}
+		out[tp] = found
+		return nil
+	})
+	return out, m.err()
+}
+
 // measuring gathers what several listings say of the same partitions.
 type measuring struct {
 	topics  []string
@@ -146,9 +176,24 @@ func (m *measuring) failTopics(err error) {
 	m.topics = nil
 }
 
-type listing func(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
+// Listing asks for an offset of every partition of the topics.
+type Listing func(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
 
-func (m *measuring) list(ctx context.Context, kind string, list listing, set func(*offsetmap.Range, offsetmap.NextOffset)) {
+func (m *measuring) list(ctx context.Context, kind string, list Listing, set func(*offsetmap.Range, offsetmap.NextOffset)) {
+	m.each(ctx, kind, list, func(tp offsetmap.TopicPartition, o kadm.ListedOffset) error {
+		next, err := offsetmap.Next(o.Offset)
+		if err != nil {
+			return fmt.Errorf("the broker answered %d", o.Offset)
+		}
+		r := m.ranges[tp]
+		set(&r, next)
+		m.ranges[tp] = r
+		return nil
+	})
+}
+
+// each calls take for every partition that the listing has an answer for.
+func (m *measuring) each(ctx context.Context, kind string, list Listing, take func(offsetmap.TopicPartition, kadm.ListedOffset) error) {
 	if len(m.topics) == 0 { // kadm would list all topics
 		return
 	}
@@ -162,18 +207,15 @@ func (m *measuring) list(ctx context.Context, kind string, list listing, set fun
 			}
 			return
 		}
-		r := m.ranges[tp] // also one that came into being since
-		next, bad := offsetmap.Next(o.Offset)
+		m.ranges[tp] = m.ranges[tp] // also one that came into being since
 		measured[tp] = true
-		switch {
-		case o.Err != nil:
-			m.fail(tp, fmt.Errorf("%s: %w", kind, o.Err))
-		case bad != nil:
-			m.fail(tp, fmt.Errorf("%s: the broker answered %d", kind, o.Offset))
-		default:
-			set(&r, next)
+		err := o.Err
+		if err == nil {
+			err = take(tp, o)
 		}
-		m.ranges[tp] = r
+		if err != nil {
+			m.fail(tp, fmt.Errorf("%s: %w", kind, err))
+		}
 	})
 	reasons, other := shardReasons(err)
 	if other == nil {

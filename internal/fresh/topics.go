@@ -33,6 +33,9 @@ type Topic struct {
 	Internal   bool    // the brokers' own, such as __consumer_offsets
 	Partitions []int32 // sorted
 	Leaderless []int32 // those of Partitions that have no leader, sorted
+	// Replicas holds the brokers that each of Partitions is assigned to, in their order,
+	// and InSync those of them that are in sync.
+	Replicas, InSync [][]int32
 	// Err says why nothing is known of the topic. It is
 	// kerr.UnknownTopicOrPartition for one that does not exist.
 	Err error
@@ -81,6 +84,9 @@ func clusterOf(meta kadm.Metadata) (Cluster, error) {
 		}
 		slices.Sort(t.Partitions)
 		slices.Sort(t.Leaderless)
+		for _, p := range t.Partitions {
+			t.Replicas, t.InSync = append(t.Replicas, d.Partitions[p].Replicas), append(t.InSync, d.Partitions[p].ISR)
+		}
 		c.Topics[name] = t
 	}
 	if c.ClusterID == "" {
