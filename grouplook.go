@@ -11,10 +11,12 @@ import (
 
 // WithGroupWindow says over which time Preflight and MakePlan look twice at the
 // group that a PlanRequest names: an offset that moves meanwhile shows that the job
-// runs, and blocks. The window is to be longer than the interval of the job's
-// checkpoints, with which it commits, and shorter than a plan lives (WithLifetime).
-// By default, the group is looked at once, and the plan says that this proves
-// nothing; Start holds it to the plan's offsets again.
+// runs, and blocks. Also without a group they then look twice at the ends of both
+// sides' logs: one that moves on the target shows another writer. The window is to be
+// longer than the interval of the job's checkpoints, with which it commits, and shorter
+// than a plan lives (WithLifetime). By default, everything is looked at once, and the
+// plan says that this proves nothing of the group; Start holds it to the plan's offsets
+// again.
 func WithGroupWindow(d time.Duration) Option { return func(m *Migration) { m.groupWindow = d } }
 
 // checkGroupWindow holds that a plan still lives when it is made: it is as old as the
@@ -33,6 +35,13 @@ func (m *Migration) checkGroupWindow() error {
 // groups reads consumer groups of the source.
 func (m *Migration) groups(opts ...flinkstate.GroupOption) *flinkstate.GroupReader {
 	return flinkstate.NewGroupReader(m.cfg.Source.Admin, append(opts, flinkstate.WithGroupClock(m.now, m.sleep))...)
+}
+
+// awaitsSecondLook waits for what is left of the window when the group was not waited
+// for, or for less.
+func (m *Migration) awaitsSecondLook(ctx context.Context, d time.Duration) error {
+	m.log.InfoContext(ctx, LogWait, "for", "a second look at the ends of the logs", "duration", d)
+	return m.sleep(ctx, d)
 }
 
 // looksAtGroup says how the group is looked at before a plan is made.

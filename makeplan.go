@@ -102,6 +102,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 	}
 	probe := m.probe(topics)
 	probe.Group, probe.GroupLook = req.Group, m.looksAtGroup(req, source)
+	probe.Sleep = m.awaitsSecondLook
 	probe.Flink, probe.FlinkJob = m.flink, m.job
 	probe.Sinks = req.Snapshot.Sinks
 	facts := probe.Survey(ctx)

@@ -65,7 +65,7 @@ func manySide(t *testing.T, id string) *kfake.Cluster {
 			for _, rp := range rt.Partitions {
 				sp := kmsg.NewListOffsetsResponseTopicPartition()
 				sp.Partition, sp.LeaderEpoch, sp.Timestamp, sp.Offset = rp.Partition, rp.CurrentLeaderEpoch, -1, manyEnd
-				if rp.Timestamp == -2 {
+				if rp.Timestamp == -2 || rp.Timestamp >= 0 { // no record is older than what is asked for
 					sp.Offset = 0
 				}
 				st.Partitions = append(st.Partitions, sp)

@@ -23,7 +23,7 @@ var ErrNoSetting = errors.New("the setting is not told")
 func (s Settings) Int(key string) (int64, error) {
 	text, ok := s[key]
 	if !ok {
-		return 0, fmt.Errorf("%s: %w", key, ErrNoSetting)
+		return 0, noSetting(key)
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -31,6 +31,8 @@ func (s Settings) Int(key string) (int64, error) {
 	}
 	return n, nil
 }
+
+func noSetting(key string) error { return fmt.Errorf("%s: %w", key, ErrNoSetting) }
 
 // topicSettings reads the settings of those of the topics that exist, all in one
 // request.

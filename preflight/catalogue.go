@@ -11,6 +11,7 @@ func builtIn() []Check {
 		sourceChecks(), sourceGroupChecks(), targetChecks(), workerChecks(), connectorChecks(), []Check{otherConfigCheck()},
 		clusterConfigChecks(), topicConfigChecks(), consumerConfigChecks(), recordConfigChecks(), producerConfigChecks(), switchConfigChecks(), keyConfigChecks(),
 		confirmChecks(), sinkChecks(), lintChecks(), offsetChecks(), flinkChecks(), flinkInventoryChecks(), flinkJobChecks(),
+		brokerSurveyChecks(),
 	)
 }
 

@@ -46,6 +46,7 @@ type Case struct {
 	stored    offsetmap.Fact[connectrest.MirrorOffsets]
 	measured  map[offsetmap.TopicPartition]offsetmap.Measured // each source partition
 	beside    offsetmap.Diff                                  // stored offsets beside the migration's
+	byTopic   map[string][]place                              // see places
 }
 
 // Reporter takes what one check finds.

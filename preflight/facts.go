@@ -67,7 +67,8 @@ type Facts struct {
 	Surroundings *Surroundings
 
 	unmeasured, unended *fresh.UnmeasuredError
-	noGroup             error // why Group is absent
+	noGroup             error     // why Group is absent
+	measuredAt          time.Time // when the ends of logs had been read
 }
 
 // Tail is where the log of one partition ended.

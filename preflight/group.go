@@ -46,11 +46,12 @@ type GroupFacts struct {
 
 var errNoTopic = errors.New("none of the migration's topics can be read")
 
-func (p Probe) observeGroup(ctx context.Context, f *Facts, topics []string) {
-	if p.Group == "" {
+func (p Probe) observeGroup(ctx context.Context, f *Facts) {
+	source, ok := f.Source.Get()
+	if p.Group == "" || !ok {
 		return
 	}
-	group, err := p.watchGroup(ctx, f, topics)
+	group, err := p.watchGroup(ctx, f, source.existing(f.Topics))
 	switch {
 	case err == nil:
 		f.Group, f.GroupDescribed = offsetmap.Known(group.Committed()), offsetmap.Known(group.GroupDescription)

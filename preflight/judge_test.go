@@ -3,9 +3,10 @@ package preflight_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -248,7 +249,7 @@ func TestOwnChecksAreMadeBesideTheOthers(t *testing.T) {
 
 func TestManyPartitionsCostOneListOffsetsPerKind(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, setup{})
+	l := newLab(t, setup{brokers: 3})
 	l.question.Positions, l.probe.Topics = nil, nil
 	const topics, partitions = 100, 100
 	for i := range topics {
@@ -263,24 +264,88 @@ func TestManyPartitionsCostOneListOffsetsPerKind(t *testing.T) {
 	l.open("t0", 0, 1)
 	l.open("t1", 0, 1)
 	l.set("topics", `t\d\d?`)
-	count := func(c *kfake.Cluster, key kmsg.Key) func() int32 {
-		var n atomic.Int32
-		c.ControlKey(int16(key), func(kmsg.Request) (kmsg.Response, error, bool) {
-			c.KeepControl()
-			n.Add(1)
-			return nil, nil, false
-		})
-		return n.Load
-	}
-	source, target := count(l.source, kmsg.ListOffsets), count(l.target, kmsg.ListOffsets)
-	producers := count(l.source, kmsg.DescribeProducers)
-	none := count(l.target, kmsg.DescribeProducers)
+	source, target := requests(l.source), requests(l.target)
 	r := l.judge()
 	l.want(r, "warn source/open-transaction t0-0", "warn source/open-transaction t1-0")
 	if len(r.Rows) != topics*partitions {
 		t.Errorf("%d rows", len(r.Rows))
 	}
-	if source() != 3 || target() != 2 || producers() != 1 || none() != 0 {
-		t.Errorf("requests: ListOffsets %d on the source and %d on the target, DescribeProducers %d and %d; want 3, 2, 1 and 0", source(), target(), producers(), none())
+	// Each moment that ages are asked about is a kind, and where no record is as young
+	// kadm asks for the end in its place.
+	moments := 0
+	for kind := range source() {
+		if strings.HasPrefix(kind, "ListOffsets since ") {
+			moments++
+		}
+	}
+	if moments != 5 {
+		t.Errorf("ages are asked about %d moments, want the 5 of the countdown", moments)
+	}
+	for what, c := range map[string]struct {
+		got  map[string][]int32
+		ends int // how often the ends may be asked for
+	}{"source": {source(), 1 + moments}, "target": {target(), 1}} {
+		for kind, perBroker := range c.got {
+			most := 1
+			switch kind {
+			case "ListOffsets end":
+				most = c.ends
+			case "DescribeConfigs": // one for all topics beside that for the broker
+				most = 2
+			}
+			for _, n := range perBroker {
+				if int(n) > most {
+					t.Errorf("%s: a broker gets %d requests %s, want %d at most", what, n, kind, most)
+				}
+			}
+		}
+		for _, kind := range []string{"ListOffsets end", "ListOffsets stable"} {
+			if n := len(c.got[kind]); n != 3 {
+				t.Errorf("%s: %d brokers count for %s, and 3 lead", what, n, kind)
+			}
+		}
+	}
+	if len(target()["DescribeProducers"]) != 0 || len(source()["DescribeProducers"]) == 0 {
+		t.Errorf("DescribeProducers: %v on the source, %v on the target", source()["DescribeProducers"], target()["DescribeProducers"])
+	}
+}
+
+// requests counts from now on what each broker is asked, by kind.
+func requests(c *kfake.Cluster) func() map[string][]int32 {
+	var mu sync.Mutex
+	counts := map[string]map[int32]int32{}
+	for _, key := range []kmsg.Key{kmsg.ListOffsets, kmsg.DescribeProducers, kmsg.DescribeConfigs} {
+		c.ControlKey(int16(key), func(req kmsg.Request) (kmsg.Response, error, bool) {
+			c.KeepControl()
+			kind := key.Name()
+			if list, ok := req.(*kmsg.ListOffsetsRequest); ok {
+				switch ts := list.Topics[0].Partitions[0].Timestamp; {
+				case ts == -1 && list.IsolationLevel == 1:
+					kind += " stable"
+				case ts == -1:
+					kind += " end"
+				case ts == -2:
+					kind += " start"
+				default:
+					kind += fmt.Sprintf(" since %d", ts)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if counts[kind] == nil {
+				counts[kind] = map[int32]int32{}
+			}
+			counts[kind][c.CurrentNode()]++
+			return nil, nil, false
+		})
+	}
+	return func() map[string][]int32 {
+		mu.Lock()
+		defer mu.Unlock()
+		out := map[string][]int32{}
+		for kind, perBroker := range counts {
+			out[kind] = slices.Collect(maps.Values(perBroker))
+		}
+		return out
 	}
 }

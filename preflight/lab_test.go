@@ -78,11 +78,12 @@ type setup struct {
 	version  string // of the worker, 4.3.1
 	reported string // what it says of its version, the same
 	home     string // "target", "source" or "third": whose brokers are its bootstrap.servers
+	brokers  int    // of each cluster, 1
 }
 
 func newLab(t *testing.T, s setup) *lab {
 	t.Helper()
-	l := &lab{t: t, source: brokers(t, "source-1"), target: brokers(t, "target-1")}
+	l := &lab{t: t, source: brokers(t, "source-1", kfake.NumBrokers(max(1, s.brokers))), target: brokers(t, "target-1", kfake.NumBrokers(max(1, s.brokers)))}
 	l.from, l.to = l.connect(l.source), l.connect(l.target)
 	for _, c := range []*kfake.Cluster{l.source, l.target} {
 		l.create(c, "orders", 2)
@@ -183,9 +184,9 @@ func attest[T any](v T) *offsetmap.Attestation[T] {
 	return &offsetmap.Attestation[T]{Value: v, By: "ann", Reason: "read the job's code"}
 }
 
-func brokers(t *testing.T, id string) *kfake.Cluster {
+func brokers(t *testing.T, id string, opts ...kfake.Opt) *kfake.Cluster {
 	t.Helper()
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.ClusterID(id))
+	c, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1), kfake.ClusterID(id)}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

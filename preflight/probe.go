@@ -19,6 +19,9 @@ type Admin interface {
 	flinkstate.GroupAdmin
 	ListStartOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
 	ListEndOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
+	ListOffsetsAfterMilli(ctx context.Context, millisecond int64, topics ...string) (kadm.ListedOffsets, error)
+	// ListLocalLogStartOffsets lists where the logs on the leaders' disks begin.
+	ListLocalLogStartOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
 	// ListCommittedOffsets lists the last stable offsets.
 	ListCommittedOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
 	DescribeTopicConfigs(ctx context.Context, topics ...string) (kadm.ResourceConfigs, error)
@@ -44,8 +47,8 @@ type Connect interface {
 // reaches, by the connector's config. [ReachedBy] makes one.
 type Resolver func(ctx context.Context, config connectrest.Config) (clusterID string, err error)
 
-// Probe says where to look. All fields but Group, Flink, the resolvers and
-// Now are required.
+// Probe says where to look. All fields but Group, Flink, the resolvers,
+// Window, Now and Sleep are required.
 type Probe struct {
 	Source, Target Admin
 	Connect        Connect
@@ -71,8 +74,15 @@ type Probe struct {
 	ResolveSource Resolver
 	// Sinks are the Question's: a Survey asks the target for their transactions.
 	Sinks []flinkstate.Sink
-	// Now tells the time, by default time.Now.
-	Now func() time.Time
+	// Window is the time between the two looks of [Probe.Survey] at what should not
+	// move, such as the ends of the target's logs. It includes GroupLook.Window, so that
+	// there is one wait. Zero is GroupLook.Window; where that is zero too there is one
+	// look.
+	Window time.Duration
+	// Now tells the time, by default time.Now, and Sleep waits, by default as the time
+	// package does.
+	Now   func() time.Time
+	Sleep func(context.Context, time.Duration) error
 }
 
 // How the stored offsets are read: a worker's first answer may be short, and
@@ -86,10 +96,7 @@ var errNoResolver = errors.New("no resolver was given that could tell")
 
 // Observe reads every fact once, freshly. It never fails as a whole.
 func (p Probe) Observe(ctx context.Context) Facts {
-	now := p.Now
-	if now == nil {
-		now = time.Now
-	}
+	now := p.clock()
 	f := Facts{Name: p.Connector, Topics: sortedUnique(p.Topics), GroupID: p.Group}
 	// First: it may wait for a minute until Flink's answers are fresh, and what the
 	// clusters and the worker show would be as old.
@@ -98,6 +105,9 @@ func (p Probe) Observe(ctx context.Context) Facts {
 	p.observeConnect(ctx, &f)
 	p.observeSource(ctx, &f)
 	p.observeTarget(ctx, &f)
+	f.measuredAt = now()
+	// Last, since it may wait for the second look at the group.
+	p.observeGroup(ctx, &f)
 	return f
 }
 
@@ -175,7 +185,6 @@ func (p Probe) observeSource(ctx context.Context, f *Facts) {
 		}
 	}
 	f.Open = describeHeld(ctx, p.Source, held)
-	p.observeGroup(ctx, f, source.existing(f.Topics))
 }
 
 func (p Probe) observeTarget(ctx context.Context, f *Facts) {

@@ -2,10 +2,9 @@ package preflight
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/internal/fresh"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -26,6 +25,12 @@ type Surroundings struct {
 	// KnownKeys are what the worker's plugin MirrorSourceConnector defines. Absent
 	// without such a connector.
 	KnownKeys offsetmap.Fact[[]connectrest.ConfigKey]
+	// Movement is what moved over [Probe.Window]. Absent: there was one look.
+	Movement offsetmap.Fact[Movement]
+
+	ages         recordAges
+	localStarts  map[offsetmap.TopicPartition]fresh.Listed // of topics with remote storage
+	noLocalStart *fresh.UnmeasuredError
 }
 
 // Survey reads everything that [Probe.Observe] does, and the surroundings, which takes
@@ -33,10 +38,7 @@ type Surroundings struct {
 func (p Probe) Survey(ctx context.Context) Facts {
 	f := p.Observe(ctx)
 	var s Surroundings
-	s.SourceConfigs = topicSettings(ctx, p.Source, f.Source, f.Topics)
-	s.TargetConfigs = topicSettings(ctx, p.Target, f.Target, f.targetTopics())
-	s.SourceBrokers = brokerSettings(ctx, p.Source, f.Source)
-	s.TargetBrokers = brokerSettings(ctx, p.Target, f.Target)
+	p.surveyBrokers(ctx, f, &s)
 	p.lintSurvey(ctx, f, &s)
 	p.sinkSurvey(ctx, &s)
 	f.Surroundings = &s
@@ -45,11 +47,7 @@ func (p Probe) Survey(ctx context.Context) Facts {
 
 // targetTopics are the target's names of the migration's topics, as far as they exist.
 func (f Facts) targetTopics() []string {
-	names := map[string]bool{}
-	for tp := range f.TargetTails {
-		names[tp.Topic] = true
-	}
-	return slices.Sorted(maps.Keys(names))
+	return topicsOf(f.TargetTails)
 }
 
 // around makes a check of the surroundings. Where they were not read it was not asked.

@@ -35,8 +35,13 @@ type cluster struct {
 }
 
 func newCluster(ctx context.Context, id string) (*cluster, error) {
-	fake, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.ClusterID(id), kfake.SeedTopics(partitions, topic))
+	fake, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.ClusterID(id))
 	if err != nil {
+		return nil, err
+	}
+	// Its records always have the same timestamps, which are older than the default.
+	if err := fake.CreateTopic(topic, partitions, map[string]string{"retention.ms": "-1"}); err != nil {
+		fake.Close()
 		return nil, err
 	}
 	c := &cluster{Cluster: fake}

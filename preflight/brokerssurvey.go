@@ -1,0 +1,41 @@
+package preflight
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/flinkmm2/flinkmm2/internal/fresh"
+)
+
+// surveyBrokers reads what the checks of brokerSurveyChecks judge.
+func (p Probe) surveyBrokers(ctx context.Context, f Facts, s *Surroundings) {
+	s.SourceConfigs = topicSettings(ctx, p.Source, f.Source, f.Topics)
+	s.TargetConfigs = topicSettings(ctx, p.Target, f.Target, f.targetTopics())
+	s.SourceBrokers = brokerSettings(ctx, p.Source, f.Source)
+	s.TargetBrokers = brokerSettings(ctx, p.Target, f.Target)
+
+	from, _ := s.SourceConfigs.Get()
+	to, _ := s.TargetConfigs.Get()
+	config, _ := f.Connector.Get()
+	wanted := moments{}
+	var remote []string
+	for topic, settings := range from {
+		retentionMoments(f.At, topic, settings, wanted)
+		if name, err := TargetTopic(config.Config, topic); err == nil && to[name] != nil {
+			limitMoments(f.At, topic, to[name], wanted)
+		}
+		if strings.EqualFold(settings[keyRemote], "true") {
+			remote = append(remote, topic)
+		}
+	}
+	s.ages = readAges(ctx, p.Source, wanted)
+	s.localStarts, s.noLocalStart = measured(fresh.List(ctx, p.Source, "local log start", p.Source.ListLocalLogStartOffsets, remote...))
+	s.Movement = p.move(ctx, f)
+}
+
+// brokerSurveyChecks are about what brokers and topics are set to, how old records are,
+// and what moves.
+func brokerSurveyChecks() []Check {
+	return slices.Concat(replicaChecks(), retentionChecks(), targetConfigChecks(), targetTimeChecks(), movementChecks())
+}
