@@ -35,10 +35,11 @@ var imports = map[string]struct {
 	"internal/shown":          {},
 	"internal/fresh":          {ours: []string{"offsetmap"}, modules: []string{"github.com/twmb/franz-go"}},
 	"internal/engine":         {ours: []string{"offsetmap"}},
+	"internal/delivery":       {ours: []string{"offsetmap", "preflight", "internal/fresh"}, modules: []string{"github.com/twmb/franz-go"}},
 	"internal/proof":          {ours: []string{"offsetmap", "internal/fresh"}, modules: []string{"github.com/twmb/franz-go"}},
 	"preflight":               {ours: []string{"offsetmap", "flinkstate", "flinkstate/flinkrest", "connectrest", "internal/fresh", "internal/mirrordef"}, modules: []string{"github.com/twmb/franz-go"}},
 	"": {
-		ours:    []string{"offsetmap", "flinkstate", "flinkstate/flinkrest", "connectrest", "preflight", "internal/fresh", "internal/engine", "internal/proof"},
+		ours:    []string{"offsetmap", "flinkstate", "flinkstate/flinkrest", "connectrest", "preflight", "internal/fresh", "internal/delivery", "internal/engine", "internal/proof"},
 		modules: []string{"github.com/twmb/franz-go"},
 	},
 }

@@ -114,9 +114,10 @@ func clusters(ctx context.Context) (source, target *kgo.Client, worker *connectt
 	}
 	source, _ = client("source")
 	target, brokers := client("target")
+	begun := time.Now()
 	for partition, read := range map[int32]int{0: 20, 1: 32} {
 		for n := range 50 {
-			r := kgo.Record{Topic: "orders", Partition: partition, Value: fmt.Appendf(nil, "order %d-%d", partition, n)}
+			r := kgo.Record{Topic: "orders", Partition: partition, Value: fmt.Appendf(nil, "order %d-%d", partition, n), Timestamp: begun.Add(time.Duration(n) * time.Second)}
 			copied := r
 			check(source.ProduceSync(ctx, &r).FirstErr())
 			if n < read {

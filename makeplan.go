@@ -105,6 +105,10 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.
 	probe.Sleep = m.awaitsSecondLook
 	probe.Flink, probe.FlinkJob = m.flink, m.job
 	probe.Sinks = req.Snapshot.Sinks
+	probe.Delivery, probe.Positions = m.delivery, source.Partitions
+	if a := req.Attestations.Isolation; a != nil {
+		probe.Isolation = a.Value
+	}
 	facts := probe.Survey(ctx)
 	if err := m.sameClusters(ctx, facts); err != nil {
 		return source, facts, none, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
+	"github.com/flinkmm2/flinkmm2/internal/delivery"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
@@ -22,8 +23,8 @@ import (
 type Cluster struct {
 	Admin Admin
 	// Options connect to the same cluster: seed brokers, TLS, SASL, dialer.
-	// Watch reads records with them; it adds the partitions, the offsets and the
-	// isolation level itself.
+	// Watch reads records with them, and Preflight and MakePlan those around each C;
+	// they add the partitions, the offsets and the isolation level themselves.
 	Options []kgo.Opt
 }
 
@@ -104,6 +105,10 @@ type Migration struct {
 	flink        preflight.Flink
 	job          flinkrest.Job
 	checks       []preflight.Check
+
+	delivery       preflight.DeliveryReader
+	deliveryGiven  bool
+	deliveryBounds preflight.DeliveryBounds
 }
 
 // New returns a migration over the parts of cfg.
@@ -149,6 +154,9 @@ func New(cfg Config, opts ...Option) (*Migration, error) {
 	}
 	for _, o := range opts {
 		o(m)
+	}
+	if !m.deliveryGiven {
+		m.delivery = delivery.New(cfg.Source.Options, cfg.Target.Options, m.deliveryBounds)
 	}
 	if m.flink != nil {
 		if err := m.job.Check(); err != nil {

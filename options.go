@@ -90,6 +90,21 @@ func WithFlink(server preflight.Flink, job flinkrest.Job) Option {
 	return func(m *Migration) { m.flink, m.job = server, job }
 }
 
+// WithDeliveryBounds bounds how much of the records around each C is read in Preflight
+// and MakePlan, on the source and on the target.
+// By default, a field has the default that preflight.DeliveryBounds tells.
+func WithDeliveryBounds(b preflight.DeliveryBounds) Option {
+	return func(m *Migration) { m.deliveryBounds = b }
+}
+
+// WithDeliveryReader replaces what looks for the records around each C on the target.
+// With nil nobody looks, for programs that may not read records: boundary/not-looked-at
+// then warns in each plan that nothing shows what the old job has delivered.
+// By default, they are read with the options of Config.Source and Config.Target.
+func WithDeliveryReader(r preflight.DeliveryReader) Option {
+	return func(m *Migration) { m.delivery, m.deliveryGiven = r, true }
+}
+
 // WithChecks adds checks of the user's own to those of package preflight.
 // By default, there are none.
 func WithChecks(checks ...preflight.Check) Option {

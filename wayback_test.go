@@ -65,6 +65,7 @@ type side struct {
 	*kfake.Cluster
 	client *kgo.Client
 	admin  *kadm.Client
+	wrote  map[int32]int // records, by partition
 }
 
 func newSide(t *testing.T, id string) *side {
@@ -80,17 +81,26 @@ func newSide(t *testing.T, id string) *side {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	return &side{c, client, kadm.NewClient(client)}
+	return &side{c, client, kadm.NewClient(client), map[int32]int{}}
 }
 
+// produce writes the next records of a partition, which are the same on either side.
 func (s *side) produce(t *testing.T, partition int32, n int) {
 	t.Helper()
 	for range n {
-		if err := s.client.ProduceSync(t.Context(), &kgo.Record{Topic: "orders", Partition: partition, Value: []byte("v")}).FirstErr(); err != nil {
+		r := &kgo.Record{
+			Topic: "orders", Partition: partition, Value: fmt.Appendf(nil, "order %d-%d", partition, s.wrote[partition]),
+			Timestamp: began.Add(time.Duration(s.wrote[partition]) * time.Millisecond),
+		}
+		s.wrote[partition]++
+		if err := s.client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
+
+// began is the time of the first record of each partition.
+var began = time.Now()
 
 const flushTimeout = 2 * time.Second
 

@@ -20,6 +20,7 @@ var byScope = map[string]string{
 	"config/topics-unplanned":    "a topic more is copied, from its first record on: repeated perhaps, never lost",
 	"target/partition-count":     "a record goes to the partition of its number, and where there is none the copying stops",
 	"target/topic-missing":       "the topic is created before the first record",
+	"boundary/key-order":         "every record is copied as it is, into a partition of the same topic",
 }
 
 func TestWhatCanLoseRecordsIsNotAcceptedByAWildcard(t *testing.T) {

@@ -12,6 +12,7 @@ func builtIn() []Check {
 		clusterConfigChecks(), topicConfigChecks(), consumerConfigChecks(), recordConfigChecks(), producerConfigChecks(), switchConfigChecks(), keyConfigChecks(),
 		confirmChecks(), sinkChecks(), lintChecks(), offsetChecks(), flinkChecks(), flinkInventoryChecks(), flinkJobChecks(),
 		brokerSurveyChecks(),
+		boundaryChecks(),
 	)
 }
 

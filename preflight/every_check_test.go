@@ -24,6 +24,7 @@ func breakages() map[string]breakage {
 	for _, area := range []map[string]breakage{
 		brokerBreakages(), workerBreakages(), configBreakages(), lintBreakages(), offsetBreakages(), flinkBreakages(), flinkJobBreakages(), ruleBreakages(), attestBreakages(), confirmBreakages(), sinkBreakages(),
 		brokerSurveyBreakages(),
+		boundaryBreakages(),
 	} {
 		maps.Copy(all, area)
 	}

@@ -98,6 +98,7 @@ func Judge(f Facts, q Question, own ...Check) Report {
 		f.Explain(findings, policy.target)
 	}
 	findings = append(findings, q.Attestations.Check()...)
+	c.answersSinkNone(findings)
 	if q.Origin == offsetmap.FromGroup {
 		findings = append(findings, q.Attestations.CheckGroupPlan()...)
 	}

@@ -48,7 +48,7 @@ type Connect interface {
 type Resolver func(ctx context.Context, config connectrest.Config) (clusterID string, err error)
 
 // Probe says where to look. All fields but Group, Flink, the resolvers,
-// Window, Now and Sleep are required.
+// Window, Delivery, Now and Sleep are required.
 type Probe struct {
 	Source, Target Admin
 	Connect        Connect
@@ -79,6 +79,12 @@ type Probe struct {
 	// there is one wait. Zero is GroupLook.Window; where that is zero too there is one
 	// look.
 	Window time.Duration
+	// Delivery looks for the records around each C on the target, in a Survey.
+	// Without it boundary/not-looked-at warns that they were not looked for.
+	Delivery DeliveryReader
+	// Positions and Isolation are the Question's; Delivery alone needs them.
+	Positions []offsetmap.Position
+	Isolation offsetmap.Isolation
 	// Now tells the time, by default time.Now, and Sleep waits, by default as the time
 	// package does.
 	Now   func() time.Time

@@ -27,6 +27,10 @@ type Surroundings struct {
 	KnownKeys offsetmap.Fact[[]connectrest.ConfigKey]
 	// Movement is what moved over [Probe.Window]. Absent: there was one look.
 	Movement offsetmap.Fact[Movement]
+	// Delivery holds what was found of each partition of the source whose C, where it
+	// has one, is not beyond the log.
+	// Absent: nobody looked.
+	Delivery offsetmap.Fact[map[offsetmap.TopicPartition]Delivery]
 
 	ages         recordAges
 	localStarts  map[offsetmap.TopicPartition]fresh.Listed // of topics with remote storage
@@ -41,6 +45,7 @@ func (p Probe) Survey(ctx context.Context) Facts {
 	p.surveyBrokers(ctx, f, &s)
 	p.lintSurvey(ctx, f, &s)
 	p.sinkSurvey(ctx, &s)
+	p.deliverySurvey(ctx, f, &s)
 	f.Surroundings = &s
 	return f
 }

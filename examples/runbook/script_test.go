@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 //	stage [worker-on-source]     two clusters and a worker: $SOURCE, $TARGET, $CONNECT
 //	topic TOPIC PARTITIONS       on both clusters
 //	copied TOPIC-N ALL C         ALL records on the source, those before C on the target
+//	delivered TOPIC-N C          the source's records before C on the target, as the job reads them
 //	produce TOPIC-N COUNT        so many more on the source
 //	expire TOPIC-N OFFSET        retention takes the source's records before OFFSET
 //	recreate TOPIC PARTITIONS    the source's topic is deleted and made again
@@ -84,7 +85,7 @@ func TestScripts(t *testing.T) {
 			return usualMigration(e, own)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"stage": startStage, "topic": topicCommand, "copied": copiedCommand, "produce": produceCommand, "expire": expireCommand,
+			"stage": startStage, "topic": topicCommand, "copied": copiedCommand, "delivered": deliveredCommand, "produce": produceCommand, "expire": expireCommand,
 			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "moves": movesCommand, "transacted": transactedCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "bucket": bucketCommand, "flink": flinkCommand, "fill": fillCommand, "edit": editCommand, "stored": storedCommand, "respell": respellCommand,
 			"runbook": runbookCommand, "status": statusCommand, "writes": writesCommand,
 		},
@@ -182,6 +183,14 @@ func copiedCommand(ts *testscript.TestScript, neg bool, args []string) {
 		s.source.produce(ctx, topic, p, 0, number(ts, args[1])),
 		s.target.produce(ctx, topic, p, 0, number(ts, args[2])),
 	))
+}
+
+func deliveredCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2, "delivered TOPIC-PARTITION C")
+	topic, p := partition(ts, args[0])
+	ctx, cancel := within()
+	defer cancel()
+	ts.Check(stageOf(ts).deliver(ctx, topic, p, int64(number(ts, args[1]))))
 }
 
 func produceCommand(ts *testscript.TestScript, neg bool, args []string) {

@@ -164,6 +164,29 @@ func (c *side) produce(ctx context.Context, topic string, partition int32, from,
 	return c.client.ProduceSync(ctx, batch...).FirstErr()
 }
 
+// deliver writes to the target what the old job reads of a source partition before C.
+func (s *stage) deliver(ctx context.Context, topic string, partition int32, c int64) error {
+	reader, err := kgo.NewClient(kgo.SeedBrokers(s.source.ListenAddrs()...), kgo.KeepControlRecords(),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {partition: kgo.NewOffset().At(0)}}))
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	var read []*kgo.Record
+	for next := int64(0); next < c; {
+		fetched := reader.PollFetches(ctx)
+		if err := errors.Join(ctx.Err(), fetched.Err()); err != nil {
+			return err
+		}
+		fetched.EachRecord(func(r *kgo.Record) {
+			if next = r.Offset + 1; r.Offset < c && !r.Attrs.IsControl() {
+				read = append(read, &kgo.Record{Topic: topic, Partition: partition, Key: r.Key, Value: r.Value, Headers: r.Headers, Timestamp: r.Timestamp})
+			}
+		})
+	}
+	return s.target.client.ProduceSync(ctx, read...).FirstErr()
+}
+
 // open writes records in a transaction of the given transactional id, and leaves
 // it open.
 func (c *side) open(ctx context.Context, id, topic string, partition int32, records int) (*kgo.Client, error) {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -18,7 +19,8 @@ import (
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
-// rivals makes a plan for each C of partition 0, all for one connector.
+// rivals makes a plan for each C of partition 0, all for one connector. The old job has
+// delivered what lies before the last of them, and more than the others say.
 func (w *world) rivals(ctx context.Context, cs ...int64) (topic string, plans []*offsetmap.Plan, err error) {
 	topic, mig, err := w.small(ctx)
 	if err != nil {
@@ -27,9 +29,14 @@ func (w *world) rivals(ctx context.Context, cs ...int64) (topic string, plans []
 	if _, err := mig.Create(ctx); err != nil {
 		return "", nil, err
 	}
+	last := slices.Max(cs)
+	if err := produce(ctx, w.target, topicPartition{Topic: topic}, 50, int(last)); err != nil {
+		return "", nil, err
+	}
 	for i, c := range cs {
 		req := request(snapshot(stood(topic, 0, c), stood(topic, 1, 40)))
 		req.Attestations.CopyOnly.Reason = fmt.Sprintf("rival %d says so", i) // two digests, though all else be equal
+		req.Attestations.MaxDuplicates = offsetmap.Attest(last-c, "suite", "the scenario made it so")
 		plan, err := mig.MakePlan(ctx, req)
 		if err != nil {
 			return "", nil, err
