@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 
@@ -144,23 +143,33 @@ func sinkPrepared(c *Case, s *Surroundings, r *Reporter) {
 	if !ok {
 		return
 	}
-	prepared := 0
-	unknown := map[string]bool{}
-	for _, sink := range c.Question.Sinks {
-		for _, t := range sink.Transactions {
-			prepared++
-			d, known := now.Prepared[t.TransactionalID]
-			if !known || d.State == transactionDead {
-				unknown[t.TransactionalID] = true
-				continue
-			}
-			judgePrepared(t, d, r)
+	prepared := preparedBy(c.Question.Sinks)
+	var unknown []string
+	for _, t := range prepared {
+		d, known := now.Prepared[t.TransactionalID]
+		if !known || d.State == transactionDead {
+			unknown = append(unknown, t.TransactionalID)
+			continue
 		}
+		judgePrepared(t, d, r)
 	}
 	if len(unknown) > 0 {
 		r.Warn(fmt.Sprint(len(unknown)), "not proven: of %d transactions that the sink had prepared, the target's coordinators do not know the ids of %d any more, such as %s: they have expired (transactional.id.expiration.ms), or the job wrote to another cluster",
-			prepared, len(unknown), slices.Min(slices.Collect(maps.Keys(unknown))))
+			len(prepared), len(unknown), unknown[0])
 	}
+}
+
+// preparedBy are the transactions of the state, one for each id, sorted. From Flink 2 on
+// writer and committer both name them; what tells of its producer comes first.
+func preparedBy(sinks []flinkstate.Sink) []flinkstate.Transaction {
+	var all []flinkstate.Transaction
+	for _, s := range sinks {
+		all = append(all, s.Transactions...)
+	}
+	slices.SortFunc(all, func(a, b flinkstate.Transaction) int {
+		return cmp.Or(cmp.Compare(a.TransactionalID, b.TransactionalID), cmp.Compare(b.ProducerID, a.ProducerID), cmp.Compare(b.Epoch, a.Epoch))
+	})
+	return slices.CompactFunc(all, func(a, b flinkstate.Transaction) bool { return a.TransactionalID == b.TransactionalID })
 }
 
 // sinkUnseen is for a state that names no transaction.

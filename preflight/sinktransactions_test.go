@@ -192,6 +192,17 @@ func TestTransactionsThatNothingIsKnownOfAreNotProven(t *testing.T) {
 	}
 }
 
+// From Flink 2 on the state of the writer names what the committer has too.
+func TestATransactionThatWriterAndCommitterNameIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	w := l.sink()
+	l.asks(append(l.question.Sinks, flinkstate.Sink{Transactions: []flinkstate.Transaction{{TransactionalID: w.id, ProducerID: -1, Epoch: -1}}})...)
+	if got := found(l.whole(), "flink/sink-transactions"); len(got) != 1 {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestAnOpenTransactionOfSomebodyElseIsNotTheSinks(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, setup{})
