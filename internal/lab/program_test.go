@@ -45,7 +45,7 @@ func TestStagesOfOthersAreNamedInRequire(t *testing.T) {
 		{"", "skipped", "stage flink cannot run here: mvn: gone; java: gone", []string{"mvn: gone", "java: gone"}},
 		{"jvm", "skipped", "stage flink cannot run here: mvn: gone", []string{"mvn: gone"}},
 		{"jvm,flink", "failed", "stage flink cannot run here and FLINKMM2_REQUIRE demands it: mvn: gone", []string{"mvn: gone"}},
-		{"flunk", "failed", `FLINKMM2_REQUIRE names the unknown stage "flunk": want a comma-separated list of jvm, flink`, nil},
+		{"flunk", "failed", `FLINKMM2_REQUIRE names the unknown stage "flunk": want a comma-separated list of jvm, flink, browser`, nil},
 	} {
 		t.Setenv(RequireEnv, tc.required)
 		got := judge(t, func(t testing.TB) { RequireParts(t, Flink, tc.missing...) })

@@ -16,12 +16,14 @@ const (
 	JVM Stage = "jvm"
 	// Flink is the stage of package flinklab, which asks for it by [RequireParts].
 	Flink Stage = "flink"
+	// Browser is the stage of pages: a Chromium without a display, which [Chromium] finds.
+	Browser Stage = "browser"
 )
 
 // RequireEnv is the environment variable that lists, separated by commas, the stages that have to run here.
 const RequireEnv = "FLINKMM2_REQUIRE"
 
-var stages = []Stage{JVM, Flink}
+var stages = []Stage{JVM, Flink, Browser}
 
 // Require returns if [JVM] can run on this machine. Otherwise it skips t with the reason, or fails t if [RequireEnv]
 // lists the stage. An unknown name in RequireEnv fails t too: a misspelled stage would be skipped without a word.
@@ -34,10 +36,15 @@ func Require(t testing.TB, stage Stage) {
 
 func require(t testing.TB, stage Stage, version string) {
 	t.Helper()
-	if stage == Flink {
+	switch stage {
+	case Flink:
 		t.Fatalf("stage %s: package flinklab knows what it needs", stage)
+	case Browser:
+		_, missing := chromium()
+		RequireParts(t, stage, missing...)
+	default:
+		RequireParts(t, stage, missingForJVM(version)...)
 	}
-	RequireParts(t, stage, missingForJVM(version)...)
 }
 
 // RequireParts ends t as [Require] does if parts of a stage are missing, each of which it names.

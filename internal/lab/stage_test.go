@@ -174,7 +174,7 @@ func TestRequireSaysWhatIsMissing(t *testing.T) {
 
 func TestRequireRefusesAnUnknownStage(t *testing.T) {
 	got := judge(t, func(t testing.TB) { Require(t, "jmv") })
-	if want := `unknown stage "jmv": want one of jvm, flink`; got.outcome != "failed" || got.message != want {
+	if want := `unknown stage "jmv": want one of jvm, flink, browser`; got.outcome != "failed" || got.message != want {
 		t.Errorf("%s: %q, want failed: %q", got.outcome, got.message, want)
 	}
 }

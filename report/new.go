@@ -1,0 +1,227 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
+)
+
+// ErrSources says that the files of a report do not belong together, or that one is
+// missing without which there is none.
+var ErrSources = errors.New("not the files of one migration")
+
+// Sources are what a report is made from. Only Plan and At have to be there.
+type Sources struct {
+	Plan *offsetmap.Plan
+	At   time.Time      // when the report is made
+	Tool offsetmap.Tool // that makes it
+	// Journal is the whole journal of the migration. What it holds of other plans
+	// and connectors is left out.
+	Journal []flinkmm2.Entry
+	// Proof is the last of the plan.
+	Proof *flinkmm2.Proof
+	// Boundary is where Flink goes on.
+	Boundary *flinkmm2.Boundary
+	// Preflight is the one that the plan was made after.
+	Preflight *Preflight
+	// Lag is how far the target was behind while it was watched, oldest first.
+	Lag []LagPoint
+}
+
+// Preflight is a judgement with its time.
+type Preflight struct {
+	At     offsetmap.Time
+	Report preflight.Report
+}
+
+// New makes a document. What does not belong to the plan is an ErrSources that says
+// which source it is, and why; nothing is left out in silence. A plan that was edited
+// is an offsetmap.ErrEdited.
+func New(s Sources) (*Document, error) {
+	if s.Plan == nil {
+		return nil, fmt.Errorf("report: %w: there is no plan", ErrSources)
+	}
+	if s.At.IsZero() {
+		return nil, fmt.Errorf("report: %w: the time of the report is not given", ErrSources)
+	}
+	if err := s.Plan.Check(); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if err := errors.Join(s.checkProof(), s.checkBoundary(), s.checkPreflight(), s.checkLag()); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	b := s.Plan.Body
+	acts, stage, approval := history(s.Plan, s.Journal)
+	d := &Document{
+		APIVersion: offsetmap.APIVersion, Kind: Kind, CreatedAt: offsetmap.At(s.At), Tool: s.Tool,
+		Stage: stage, Approval: approval, Acts: acts,
+		Plan: headOf(s.Plan), Attestations: attestationsOf(b.Attestations), Findings: findingsOf(b.Findings),
+		Checks: checksOf(s.Preflight), Lag: append([]LagPoint{}, s.Lag...),
+		Partitions: make([]Partition, 0, len(b.Rows)),
+	}
+	proofs := proofsOf(s.Proof)
+	for _, r := range b.Rows {
+		d.Partitions = append(d.Partitions, Partition{
+			TopicPartition: r.TopicPartition, TargetTopic: r.TargetTopic, Rule: r.Rule,
+			LogStart: r.LogStart, Next: r.Next, LastStable: r.LastStable, LogEnd: r.LogEnd, TargetEnd: r.TargetEnd,
+			Before: r.Backup, After: r.Write.Result(), Group: r.Group, Lost: r.Lost, Proof: proofs[r.TopicPartition],
+		})
+	}
+	d.Return = returnOf(s.Boundary, d.Partitions)
+	d.Totals = totalsOf(d)
+	d.Proof = proofOf(s.Proof)
+	d.Summary = d.summary()
+	return d, nil
+}
+
+// clean drops user and password from addresses: a text of a person, of a worker or of
+// a broker may hold some.
+func clean(text string) string { return offsetmap.RedactSetting("text", text) }
+
+func headOf(p *offsetmap.Plan) Plan {
+	b := p.Body
+	out := Plan{
+		Digest: p.Digest, CreatedAt: b.CreatedAt, ExpiresAt: b.ExpiresAt, Tool: b.Tool,
+		Source: b.Source.ID, Target: b.Target.ID, Connector: b.Connector.Name, SourceAlias: b.Connector.SourceAlias, ConfigDigest: b.Connector.Config,
+		Worker: b.Worker.Version, WorkerCluster: b.Worker.ClusterID, Plugin: b.Worker.PluginVersion, Isolation: b.Isolation, Earlier: []string{},
+	}
+	if sp := b.Savepoint; sp != nil {
+		out.Savepoint = &Savepoint{Location: clean(sp.Location), CheckpointID: sp.CheckpointID, OperatorID: sp.OperatorID}
+		for _, f := range sp.Files {
+			if f.Name == "_metadata" {
+				out.Savepoint.Metadata = f.SHA256
+			}
+		}
+	}
+	if b.Group != nil {
+		out.Group = b.Group.ID
+	}
+	for _, e := range b.Earlier {
+		out.Earlier = append(out.Earlier, e.Digest)
+	}
+	return out
+}
+
+func attestationsOf(a offsetmap.Attestations) []Attestation {
+	out, c := []Attestation{}, a.Confirm
+	for _, one := range []struct {
+		name string
+		text func() (value, by, reason string, given bool)
+	}{
+		{"copyOnly", said(a.CopyOnly, strconv.FormatBool)},
+		{"flinkStopped", said(a.FlinkStopped, text)},
+		{"autoRestartOff", said(a.AutoRestartOff, strconv.FormatBool)},
+		{"sinkGuarantee", said(a.SinkGuarantee, text)},
+		{"isolation", said(a.Isolation, text)},
+		{"checkpointing", said(a.Checkpointing, text)},
+		{"rollbackWindow", said(a.RollbackWindow, text)},
+		{"maxDuplicates", said(a.MaxDuplicates, func(n int64) string { return strconv.FormatInt(n, 10) })},
+		{"confirm.flinkVersions", said(c.FlinkVersions, text)},
+		{"confirm.sinkEvidence", said(c.SinkEvidence, text)},
+		{"confirm.clustersAndTopics", said(c.ClustersAndTopics, text)},
+		{"confirm.targetNames", said(c.TargetNames, text)},
+		{"confirm.image", said(c.Image, text)},
+		{"confirm.kubernetes", said(c.Kubernetes, text)},
+		{"confirm.limits", said(c.Limits, text)},
+	} {
+		if value, by, reason, given := one.text(); given {
+			out = append(out, Attestation{Name: one.name, Value: clean(value), By: clean(by), Reason: clean(reason)})
+		}
+	}
+	return out
+}
+
+func text[T ~string](v T) string { return string(v) }
+
+func said[T any](a *offsetmap.Attestation[T], form func(T) string) func() (value, by, reason string, given bool) {
+	return func() (value, by, reason string, given bool) {
+		if a == nil {
+			return "", "", "", false
+		}
+		return form(a.Value), a.By, a.Reason, true
+	}
+}
+
+// catalogue holds the checks by id, for documents that have many findings.
+func catalogue() map[string]preflight.Check {
+	all := map[string]preflight.Check{}
+	for _, c := range preflight.Checks() {
+		all[c.ID] = c
+	}
+	return all
+}
+
+func findingsOf(findings []offsetmap.Finding) []Finding {
+	known := catalogue()
+	out := make([]Finding, 0, len(findings))
+	for _, f := range findings {
+		f.Detail = clean(f.Detail)
+		if f.Accepted != nil {
+			a := *f.Accepted
+			a.By, a.Reason = clean(a.By), clean(a.Reason)
+			f.Accepted = &a
+		}
+		one := Finding{Finding: f, Title: known[f.Check].Title}
+		if f.Severity != offsetmap.Info {
+			one.Remedy = known[f.Check].Remedy
+		}
+		out = append(out, one)
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return a.Compare(b.Finding) })
+	return out
+}
+
+func checksOf(p *Preflight) *Checks {
+	if p == nil {
+		return nil
+	}
+	known := catalogue()
+	out := &Checks{At: p.At, Results: make([]Check, 0, len(p.Report.Results))}
+	for _, r := range p.Report.Results {
+		saw := make([]string, 0, len(r.Saw))
+		for _, s := range r.Saw {
+			saw = append(saw, clean(s))
+		}
+		r.Saw = saw
+		out.Results = append(out.Results, Check{Result: r, Title: known[r.Check].Title})
+	}
+	return out
+}
+
+func totalsOf(d *Document) Totals {
+	t := Totals{Partitions: len(d.Partitions)}
+	for i, p := range d.Partitions {
+		if i == 0 || d.Partitions[i-1].Topic != p.Topic {
+			t.Topics++
+		}
+		if p.After.IsNone() {
+			t.Cleared++
+		} else {
+			t.Set++
+		}
+		t.ToCopy += distance(p.Next, p.LogEnd)
+		t.Lost += p.Lost
+	}
+	for _, f := range d.Findings {
+		switch {
+		case f.Accepted != nil:
+			t.Accepted++
+		case f.Severity == offsetmap.Warn:
+			t.Warnings++
+		}
+	}
+	return t
+}
+
+// distance counts the offsets from a to b, which a plan's rules order.
+func distance(a, b offsetmap.NextOffset) int64 {
+	from, _ := a.Value()
+	to, _ := b.Value()
+	return to - from
+}
