@@ -18,9 +18,8 @@ import (
 // CheckpointKind is the kind of what Watch keeps in a CheckpointStore.
 const CheckpointKind = "ProofCheckpoint"
 
-// CheckpointStore keeps how far a proof has come. What is kept is JSON with
-// offsets and counts, and nothing of what records contain; its members are this
-// package's own and may change with any version, which then refuses it.
+// CheckpointStore keeps how far a proof has come: JSON with offsets and counts,
+// and nothing of what records contain. CheckpointSchema says its form.
 type CheckpointStore interface {
 	// Load returns what was saved last, or an error that is fs.ErrNotExist when
 	// nothing was.
@@ -47,10 +46,15 @@ type checkpoint struct {
 	CreatedAt  offsetmap.Time `json:"createdAt"`
 	Plan       string         `json:"plan"` // digest
 	Connector  string         `json:"connector"`
-	// TargetTopics are the ids of the target's topics: offsets of a topic that was
-	// created again say nothing. The source's are in the plan.
-	TargetTopics map[string]offsetmap.TopicID `json:"targetTopics"`
-	Partitions   []partitionCheckpoint        `json:"partitions"` // sorted
+	// TargetTopics are the target's topics: offsets of one that was created again
+	// say nothing. The source's are in the plan.
+	TargetTopics []targetTopic         `json:"targetTopics"` // sorted
+	Partitions   []partitionCheckpoint `json:"partitions"`   // sorted
+}
+
+type targetTopic struct {
+	Topic string            `json:"topic"`
+	ID    offsetmap.TopicID `json:"id"`
 }
 
 type partitionCheckpoint struct {
@@ -62,19 +66,21 @@ type partitionCheckpoint struct {
 // proof comes. A checkpoint that is not of this plan or of these topics is an
 // error: whoever wants to begin at C again gives another store.
 func (m *Migration) goOn(ctx context.Context, plan *offsetmap.Plan, store CheckpointStore, o *proof.Options) error {
-	targets := map[string]offsetmap.TopicID{}
+	names := map[string]bool{}
 	for _, p := range o.Partitions {
-		targets[p.Target.Topic] = offsetmap.TopicID{}
+		names[p.Target.Topic] = true
 	}
-	found, err := fresh.Topics(ctx, m.cfg.Target.Admin, slices.Sorted(maps.Keys(targets))...)
+	topics := slices.Sorted(maps.Keys(names))
+	found, err := fresh.Topics(ctx, m.cfg.Target.Admin, topics...)
 	if err != nil {
 		return fmt.Errorf("the target's topics: %w", err)
 	}
-	for name := range targets {
+	targets := make([]targetTopic, len(topics))
+	for i, name := range topics {
 		if t := found.Topics[name]; t.Err != nil {
 			return fmt.Errorf("target topic %s: %w", name, t.Err)
 		}
-		targets[name] = found.Topics[name].ID
+		targets[i] = targetTopic{name, found.Topics[name].ID}
 	}
 	kept := checkpoint{
 		APIVersion: offsetmap.APIVersion, Kind: CheckpointKind,
@@ -127,9 +133,15 @@ func (c *checkpoint) resume(raw []byte, partitions []proof.Partition) error {
 	if old.Plan != c.Plan || old.Connector != c.Connector {
 		return fmt.Errorf("it is of plan %s and connector %q, not of plan %s and connector %q", old.Plan, old.Connector, c.Plan, c.Connector)
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.TargetTopics)) {
-		if was := old.TargetTopics[name]; was != c.TargetTopics[name] {
-			return fmt.Errorf("target topic %s has the id %s and had %s: it was created again", name, c.TargetTopics[name], was)
+	if len(old.TargetTopics) != len(c.TargetTopics) {
+		return fmt.Errorf("it has %d target topics, and the plan %d", len(old.TargetTopics), len(c.TargetTopics))
+	}
+	for i, is := range c.TargetTopics {
+		switch was := old.TargetTopics[i]; {
+		case was.Topic != is.Topic:
+			return fmt.Errorf("it has the target topic %s where the plan has %s", was.Topic, is.Topic)
+		case was.ID != is.ID:
+			return fmt.Errorf("target topic %s has the id %s and had %s: it was created again", is.Topic, is.ID, was.ID)
 		}
 	}
 	at := map[offsetmap.TopicPartition]int{}

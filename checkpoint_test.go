@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/internal/schematest"
 )
 
 // kept is a checkpoint in memory.
@@ -58,6 +59,9 @@ func TestAWatchGoesOnWhereTheLastOneStood(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw, err := store.Load(t.Context())
+	if err := schematest.Check(flinkmm2.CheckpointSchema(), raw); err != nil {
+		t.Errorf("%v\n%s", err, raw)
+	}
 	if err != nil || strings.Contains(string(raw), "4711") || strings.Contains(string(raw), "0815") {
 		t.Fatalf("%v, %s", err, raw)
 	}
@@ -90,14 +94,15 @@ func TestACheckpointThatIsNotOfThisProofIsRefused(t *testing.T) {
 	if right.saves == 0 {
 		t.Fatal("nothing was kept")
 	}
-	id := right.text[strings.Index(right.text, `"targetTopics":{"orders":"`)+len(`"targetTopics":{"orders":"`):][:22]
+	id := right.text[strings.Index(right.text, `"targetTopics":[{"topic":"orders","id":"`)+len(`"targetTopics":[{"topic":"orders","id":"`):][:22]
 	for _, tt := range []struct{ name, old, new, say string }{
 		{"another plan", w.plan.Digest, "sha256:0", "it is of plan sha256:0"},
 		{"another connector", `"connector":"mm2"`, `"connector":"mm3"`, `connector "mm3"`},
 		{"another version", `flinkmm2/v1`, `flinkmm2/v9`, `apiVersion "flinkmm2/v9"`},
 		{"another file", flinkmm2.CheckpointKind, flinkmm2.ProofKind, `kind "Proof"`},
 		{"a target topic that was created again", id, "AAAAAAAAAAAAAAAAAAAAAA", "it was created again"},
-		{"a partition of another topic", `"topic":"orders"`, `"topic":"others"`, "none of the plan's partitions"},
+		{"another target topic", `"topic":"orders","id"`, `"topic":"others","id"`, "the target topic others where the plan has orders"},
+		{"a partition of another topic", `"topic":"orders","partition"`, `"topic":"others","partition"`, "none of the plan's partitions"},
 		{"half of it", "}]", "", "unexpected end"},
 		{"what no version knows", `"kind"`, `"more":1,"kind"`, "more"},
 		{"counts that do not add up", `"read":`, `"read":1`, "do not add up"},

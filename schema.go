@@ -9,6 +9,8 @@ var (
 	boundarySchema string
 	//go:embed schema/proof.json
 	proofSchema string
+	//go:embed schema/checkpoint.json
+	checkpointSchema string
 	//go:embed schema/inventory.json
 	inventorySchema string
 )
@@ -24,6 +26,10 @@ func BoundarySchema() []byte { return []byte(boundarySchema) }
 
 // ProofSchema returns the JSON schema (draft 2020-12) of Proof files.
 func ProofSchema() []byte { return []byte(proofSchema) }
+
+// CheckpointSchema returns the JSON schema (draft 2020-12) of what Watch keeps in
+// a CheckpointStore.
+func CheckpointSchema() []byte { return []byte(checkpointSchema) }
 
 // InventorySchema returns the JSON schema (draft 2020-12) of what a savepoint or
 // checkpoint holds, as the program runbook prints it in inspect.

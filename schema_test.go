@@ -177,7 +177,7 @@ func TestSchemasRefuseWhatNoFileHolds(t *testing.T) {
 }
 
 func TestSchemasAreCopies(t *testing.T) {
-	for _, schema := range []func() []byte{flinkmm2.PositionsSchema, flinkmm2.BoundarySchema, flinkmm2.ProofSchema} {
+	for _, schema := range []func() []byte{flinkmm2.PositionsSchema, flinkmm2.BoundarySchema, flinkmm2.ProofSchema, flinkmm2.CheckpointSchema} {
 		schema()[0] = 'x'
 		if schema()[0] != '{' {
 			t.Error("a caller can change the schema")

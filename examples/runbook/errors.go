@@ -113,7 +113,7 @@ func (a *app) hint(command string, err error) string {
 		return "kafka-consumer-groups.sh --bootstrap-server SOURCE --list shows the groups; if its offsets have expired: " + flinkstate.OffsetExpiry
 	case errors.As(err, &unread):
 		return unread.hint()
-	case errors.Is(err, flinkmm2.ErrProofFailed):
+	case errors.Is(err, flinkmm2.ErrProofFailed), errors.Is(err, flinkmm2.ErrProgressWithoutRecords):
 		return a.command("rollback")
 	case errors.Is(err, flinkmm2.ErrNoProgress):
 		return a.command("watch") + ", after a look into the worker's log; or " + a.command("rollback")

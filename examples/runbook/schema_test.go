@@ -40,9 +40,10 @@ func followSchemas(dir string, before map[string]string) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		schema, known := map[string]func() []byte{
-			flinkmm2.PositionsKind: flinkmm2.PositionsSchema,
-			flinkmm2.BoundaryKind:  flinkmm2.BoundarySchema,
-			flinkmm2.ProofKind:     flinkmm2.ProofSchema,
+			flinkmm2.PositionsKind:  flinkmm2.PositionsSchema,
+			flinkmm2.BoundaryKind:   flinkmm2.BoundarySchema,
+			flinkmm2.ProofKind:      flinkmm2.ProofSchema,
+			flinkmm2.CheckpointKind: flinkmm2.CheckpointSchema,
 		}[head.Kind]
 		if !known {
 			return fmt.Errorf("%s: kind %q has no schema", file, head.Kind)

@@ -8,11 +8,13 @@ import (
 // The files of state.dir. A person, a Job that retries and the next step all
 // find them by these names.
 const (
-	journalFile   = "journal.jsonl"
-	planFile      = "plan.json"
-	proofFile     = "proof.json"
-	boundaryFile  = "boundary.json"
-	positionsFile = "positions.json"
+	journalFile = "journal.jsonl"
+	planFile    = "plan.json"
+	proofFile   = "proof.json"
+	// checkpointFile is how far a proof has come, for watch --resume.
+	checkpointFile = "proof.checkpoint.json"
+	boundaryFile   = "boundary.json"
+	positionsFile  = "positions.json"
 )
 
 // openState makes the folder when it is not there, and returns its path.

@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) watchCommand() *cobra.Command {
-	within := 10 * time.Minute
+	within, resume := 10*time.Minute, false
 	cmd := a.step("watch", "Prove, record by record, that nothing is lost",
 		`watch reads both clusters from C to the source's end as it is now, and compares
 the whole sequences, partition by partition: what came first, what is missing,
@@ -25,8 +25,12 @@ repeated, altered or out of order. It waits until everything is there, or until
 
 It writes state.dir/proof.json, whatever the outcome, and changes nothing
 anywhere. It ends with 0 only when everything is proven; with 7 when records are
-missing or altered, with 8 when time ran out, with 6 when nothing moves. It can
-be run as often as you like.`,
+missing or altered, or when Connect counts records that the target lacks; with 8
+when time ran out, with 6 when nothing moves. It can be run as often as you like.
+
+With --resume it keeps in state.dir/proof.checkpoint.json how far it has come, and
+goes on from there when it is run again, as after it was killed: what was compared
+is not read a second time, and need not be there any more.`,
 		"keep proof.json; or runbook -f migration.yaml rollback",
 		func(ctx context.Context) error {
 			if within <= 0 {
@@ -34,7 +38,11 @@ be run as often as you like.`,
 			}
 			return a.withPlan(func(s *session, plan *offsetmap.Plan) error {
 				p := &progress{to: a.errs, live: isTerminal(a.errs), now: time.Now}
-				proof, err := s.steps.Watch(ctx, plan, flinkmm2.WatchOptions{Within: within, Progress: p.show})
+				o := flinkmm2.WatchOptions{Within: within, Progress: p.show}
+				if resume {
+					o.Checkpoint = flinkmm2.FileCheckpoint(filepath.Join(s.dir, checkpointFile))
+				}
+				proof, err := s.steps.Watch(ctx, plan, o)
 				p.end()
 				switch {
 				case proof != nil:
@@ -47,6 +55,7 @@ be run as often as you like.`,
 			})
 		})
 	cmd.Flags().DurationVar(&within, "within", within, "how long to wait for everything")
+	cmd.Flags().BoolVar(&resume, "resume", false, "go on where the last watch --resume of this plan stood, instead of from C")
 	return cmd
 }
 
@@ -80,8 +89,12 @@ func proofTable(w io.Writer, p *flinkmm2.Proof) {
 		}
 		line(w, r.TopicPartition, r.Next, orDash(r.First), r.End, r.Records, r.Copied, r.Missing, r.Altered, r.OutOfOrder, r.Repeated, outcome)
 	}
-	fmt.Fprintf(w, "\n%s: %d partitions, %d records, %d copied, missing %d, altered %d, out of order %d, repeated %d, lost by acceptance %d\nplan %s\n",
-		p.Outcome, len(p.Partitions), p.Records, p.Copied, p.Missing, p.Altered, p.OutOfOrder, p.Repeated, p.Lost, p.Plan)
+	older := ""
+	if p.Older > 0 {
+		older = fmt.Sprintf(", older than what is remembered, or another writer's %d", p.Older)
+	}
+	fmt.Fprintf(w, "\n%s: %d partitions, %d records, %d copied, missing %d, altered %d, out of order %d, repeated %d%s, lost by acceptance %d\nplan %s\n",
+		p.Outcome, len(p.Partitions), p.Records, p.Copied, p.Missing, p.Altered, p.OutOfOrder, p.Repeated, older, p.Lost, p.Plan)
 }
 
 // progress tells a person how far a watch is: in one line that is written over

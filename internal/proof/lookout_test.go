@@ -44,6 +44,14 @@ func TestACopierFarFromWhereItShouldBeIsFoundOut(t *testing.T) {
 			counts{Copied: farther/2 + 10, Missing: farther/2 - 10},
 		},
 		{
+			"behind a flood of another writer's",
+			func(rs []*kgo.Record) []*kgo.Record {
+				return slices.Concat(copyOf(records(rs[0].Topic, 0, 10*farther, farther)...), rs)
+			},
+			Proven,
+			counts{Copied: farther},
+		},
+		{
 			"replayed more than the window",
 			func(rs []*kgo.Record) []*kgo.Record { return slices.Concat(rs[:farther/2], rs[farther/4:]) },
 			Proven,
@@ -63,6 +71,7 @@ func TestACopierFarFromWhereItShouldBeIsFoundOut(t *testing.T) {
 			if outcome != tt.outcome || p.Unread != 0 {
 				t.Errorf("outcome %s, partition %s (%s), %d unread", outcome, p.Outcome, p.Reason, p.Unread)
 			}
+			p.Counts.Foreign, p.Counts.Older = 0, p.Counts.Foreign+p.Counts.Older // which of them says what was read by then
 			if d := cmp.Diff(tt.want, short(p.Counts)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
@@ -131,5 +140,34 @@ func TestASearchThatFailsDecidesNothing(t *testing.T) {
 	p.take(sourceSide, fetch("CDEFG", sourceFrom+2, 0))
 	if d := cmp.Diff(counts{Copied: 1, Missing: 5, Pending: 1}, short(p.cmp.Counts())); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// Records that only wait for the head to move on are no reason to read no more of
+// the target: what moves it may be next.
+func TestTheTargetIsReadOnBehindStrangers(t *testing.T) {
+	const far = sourceFrom + 1000
+	p, o := alone(t, sourceFrom, far)
+	p.window, p.limit = extent{8, 8}, 8
+	p.cmp = NewComparer(WithWindow(8, 8))
+	p.take(sourceSide, fetch("ABCDEFGHIJKLMNOPQRSTUVWX", sourceFrom, 0))
+	p.take(targetSide, fetch(strings.Repeat("0", 40), targetFrom, 0))
+	if !p.target.held || !p.source.held {
+		t.Fatalf("held: target %t, source %t", p.target.held, p.source.held)
+	}
+	searches := 0
+	for range 20 {
+		p.look(o, logRange(0, targetFrom+40), logRange(0, far))
+		if x, _, _, due := p.lookout(); due {
+			searches++
+			p.found(x, true, nil)
+		}
+	}
+	if p.target.held || searches != 3 {
+		t.Errorf("held for ever: %t, after %d searches", p.target.held, searches)
+	}
+	p.take(targetSide, fetch("ABCD", targetFrom+40, 0))
+	if got := p.cmp.Counts(); got.Copied != 4 || got.Foreign+got.Older != 40 {
+		t.Errorf("%+v", got)
 	}
 }

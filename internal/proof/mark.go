@@ -118,6 +118,9 @@ func (c *Comparer) capture() Mark {
 		Early:      c.tally.early, Foreign: c.tally.others[aForeign], Older: c.tally.others[anOlder],
 		First: c.first, Examples: c.examples.sorted(),
 	}
+	if m.Examples == nil {
+		m.Examples = []Example{}
+	}
 	for i := range m.Examples { // another run cannot compare them
 		m.Examples[i].SourceDigest, m.Examples[i].TargetDigest = "", ""
 	}

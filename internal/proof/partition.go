@@ -186,7 +186,7 @@ func (p *partition) take(w which, f fetched) {
 // throttle keeps the target from being read further than the source explains,
 // and the source further than the target needs.
 func (p *partition) throttle() {
-	n, ahead := p.cmp.Waiting(), p.cmp.Ahead()
+	n, ahead := p.cmp.queue.records, p.cmp.Ahead()
 	stands := p.cmp.Blocked()
 	p.holdIf(targetSide, n > p.limit || stands, n <= p.limit/2 && !stands)
 	passing := p.cmp.passingTo()

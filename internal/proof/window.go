@@ -106,7 +106,7 @@ func (c *Comparer) dismissStranger(settled bool) {
 // dismissSettled judges the strangers that nothing can come to explain.
 func (c *Comparer) dismissSettled() {
 	s := &c.strangers
-	for s.len() > 0 && c.src.len() <= c.reach() && s.front().record.offset < c.settled {
+	for s.len() > 0 && s.held == 0 && c.src.len() <= c.reach() && s.front().record.offset < c.settled {
 		c.dismissStranger(true)
 		c.passPairs()
 	}
