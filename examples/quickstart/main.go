@@ -129,6 +129,11 @@ func planned(ctx context.Context, m *flinkmm2.Migration, snapshot *flinkstate.Sn
 			tell("%-9s C = %-4s log %s..%s  Connect offset: %s", r.TopicPartition, r.Next, r.LogStart, r.LogEnd, r.Write)
 		}
 	}
+	for _, f := range plan.Body.Findings {
+		if f.Check == "boundary/delivered-evidence" {
+			tell("%s", f.Detail)
+		}
+	}
 	tell("%d partitions, sealed as %s", len(plan.Body.Rows), short(plan.Digest))
 
 	say("5", "apply: write M = C - 1 to Connect, read everything back; then once more")

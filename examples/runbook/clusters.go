@@ -64,7 +64,7 @@ func (a *app) open() (*session, error) {
 		s.close()
 		return nil, fmt.Errorf("connect.urls: %w", err)
 	}
-	options := []flinkmm2.Option{flinkmm2.WithTool("runbook", version()), flinkmm2.WithLogger(slog.New(waits{a.note}))}
+	options := []flinkmm2.Option{flinkmm2.WithTool("runbook", version()), flinkmm2.WithLogger(slog.New(waits{a.note})), flinkmm2.WithDeliveryBounds(m.bounds)}
 	if m.flushTimeout > 0 {
 		options = append(options, flinkmm2.WithFlushTimeout(m.flushTimeout))
 	}

@@ -39,6 +39,7 @@ func (m *migration) check() error {
 	m.checkFlink(&p)
 	m.checkConnector(&p)
 	m.checkPositions(&p)
+	m.checkBoundary(&p)
 	seen := map[string]int{}
 	for i, topic := range m.Topics {
 		field := fmt.Sprintf("topics[%d]", i)

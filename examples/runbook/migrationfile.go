@@ -12,6 +12,7 @@ import (
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 // migrationFile is migration.yaml. Its sample, migration.sample.yaml, says what
@@ -23,6 +24,7 @@ type migrationFile struct {
 	Flink     flinkSection           `json:"flink"`
 	Connector connectorSection       `json:"connector"`
 	Positions positionsSection       `json:"positions"`
+	Boundary  boundarySection        `json:"boundary"`
 	Topics    []string               `json:"topics"`
 	State     stateSection           `json:"state"`
 	Attest    offsetmap.Attestations `json:"attest"`
@@ -76,6 +78,7 @@ type migration struct {
 	job          flinkrest.Job
 	flushTimeout time.Duration
 	groupWindow  time.Duration
+	bounds       preflight.DeliveryBounds
 	config       connectrest.Config
 }
 
