@@ -3,8 +3,8 @@ package preflight_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +59,7 @@ func TestTheSourcesRetentionIsCountedDown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := aged(t, c.age)
-			l.alter(l.probe.Source, "payments", "retention.ms", fmt.Sprint(c.retention.Milliseconds()))
+			l.alter(l.probe.Source, "payments", "retention.ms", strconv.FormatInt(c.retention.Milliseconds(), 10))
 			l.alter(l.probe.Target, "payments", "retention.ms", "-1")
 			r := l.judge()
 			var want []string

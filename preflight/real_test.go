@@ -18,7 +18,7 @@ import (
 // TestOnRealBrokersAndARealWorker says the same of real brokers and a real
 // worker as the other tests say of the embedded ones: a sound migration has no
 // finding, and what changes is seen at once by the same clients.
-func TestOnRealBrokersAndARealWorker(t *testing.T) {
+func TestOnRealBrokersAndARealWorker(t *testing.T) { //nolint:tparallel // its parts change one stage, one after the other
 	t.Parallel()
 	stage := jvm.Start(t, jvm.Options{})
 	l := &lab{t: t, question: question()}
@@ -63,6 +63,7 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) {
 	if len(r.Rows) != 3 {
 		t.Fatalf("rows %v", r.Rows)
 	}
+	l.whatRealBrokersShow(t, stage)
 
 	// The old job's group, which real brokers call dead before its first commit.
 	l.probe.Group = stage.TopicName(t, "copy")

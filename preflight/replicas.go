@@ -63,15 +63,15 @@ func replicaChecks() []Check {
 
 // reportLeaderless names the brokers that hold a partition without a leader and are not
 // among those of the cluster.
-func (cl Cluster) reportLeaderless(t Topic, r *Reporter) {
+func (c Cluster) reportLeaderless(t Topic, r *Reporter) {
 	r.Saw(t.Name, "%d partitions, %d without a leader", len(t.Partitions), len(t.Leaderless))
 	for _, p := range t.Leaderless {
 		tp := offsetmap.TopicPartition{Topic: t.Name, Partition: p}
 		replicas, inSync := t.replicas(p)
-		away := slices.DeleteFunc(slices.Clone(replicas), func(id int32) bool { return slices.Contains(cl.Brokers, id) })
+		away := slices.DeleteFunc(slices.Clone(replicas), func(id int32) bool { return slices.Contains(c.Brokers, id) })
 		switch {
 		case len(replicas) == 0:
-			r.Block(tp.String(), "it has no leader, and the brokers %v do not say which of them hold it", cl.Brokers)
+			r.Block(tp.String(), "it has no leader, and the brokers %v do not say which of them hold it", c.Brokers)
 		case len(away) == 0:
 			r.Block(tp.String(), "it has no leader although the brokers that hold it, %v, are there; in sync is %v", replicas, inSync)
 		default:

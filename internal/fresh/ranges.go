@@ -207,7 +207,9 @@ func (m *measuring) each(ctx context.Context, kind string, list Listing, take fu
 			}
 			return
 		}
-		m.ranges[tp] = m.ranges[tp] // also one that came into being since
+		if _, known := m.ranges[tp]; !known { // it came into being since
+			m.ranges[tp] = offsetmap.Range{}
+		}
 		measured[tp] = true
 		err := o.Err
 		if err == nil {
