@@ -17,10 +17,10 @@ func builtIn() []Check {
 }
 
 // Checks returns the catalogue, sorted by id: every check that [Judge] makes,
-// every rule of package offsetmap that it reports, what only [Lint] says, and
-// everything that only the steps after planning report.
+// every rule of package offsetmap that it reports, what only [Lint] and
+// [LintDriver] say, and everything that only the steps after planning report.
 func Checks() []Check {
-	all := slices.Concat(builtIn(), lintOnlyChecks(), ruleChecks(), stepChecks())
+	all := slices.Concat(builtIn(), lintOnlyChecks(), driverChecks(), ruleChecks(), stepChecks())
 	slices.SortFunc(all, func(a, b Check) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }

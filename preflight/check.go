@@ -36,8 +36,9 @@ type Case struct {
 	// Rows are the decisions of the rules. They are nil while a rule blocks one.
 	Rows []offsetmap.Row
 
-	madeOn  madeOn // zero while there is no plan
-	offline bool   // the config alone is judged: neither cluster nor positions are known
+	madeOn  madeOn  // zero while there is no plan
+	driver  *driver // of LintDriver alone
+	offline bool    // the config alone is judged: neither cluster nor positions are known
 
 	// What several checks need, worked out once.
 	policy    offsetmap.Fact[policy]

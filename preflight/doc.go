@@ -30,6 +30,13 @@
 // without a savepoint so is that it only copies. A server that is given and does
 // not tell is a check that could not be made.
 //
+// # Configs
+//
+// A connector's config is judged before there is a worker by [Lint], and made by
+// [GenerateConfig], with a reason for each key. [LintDriver] judges the properties of
+// connect-mirror-maker.sh, each of whose flows has three connectors. The three know
+// the keys of Kafka 3.4 to 4.3.
+//
 // # What it does not do
 //
 // It writes nothing. It shows no payloads: the only records that it reads are those

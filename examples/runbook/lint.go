@@ -18,14 +18,24 @@ import (
 
 // lintDocument is what lint prints as JSON.
 type lintDocument struct {
-	APIVersion string              `json:"apiVersion"`
-	Kind       string              `json:"kind"`
-	Of         string              `json:"of"`       // the file, as it was typed
-	Kafka      string              `json:"kafka"`    // the version of MirrorMaker 2 that the config is judged for
-	JudgedBy   string              `json:"judgedBy"` // "worker" or "table"
-	Blocked    bool                `json:"blocked"`
-	Findings   []offsetmap.Finding `json:"findings"`
-	Remedies   map[string]string   `json:"remedies"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Of         string `json:"of"`       // the file, as it was typed
+	Kafka      string `json:"kafka"`    // the version of MirrorMaker 2 that the config is judged for
+	JudgedBy   string `json:"judgedBy"` // "worker" or "table"
+	// Flows are those of a file of connect-mirror-maker.sh; null for a connector.
+	Flows    []flowText          `json:"flows"`
+	Blocked  bool                `json:"blocked"`
+	Findings []offsetmap.Finding `json:"findings"`
+	Remedies map[string]string   `json:"remedies"`
+}
+
+// flowText is a direction that the driver would run.
+type flowText struct {
+	Source  string `json:"source"`
+	Target  string `json:"target"`
+	Enabled bool   `json:"enabled"`
+	Topics  string `json:"topics"` // the list of regexes; empty is every topic
 }
 
 func (a *app) lintCommand() *cobra.Command {
@@ -36,8 +46,9 @@ func (a *app) lintCommand() *cobra.Command {
 		Long: `lint judges the config of a MirrorSourceConnector by its text: keys that nothing
 reads, with the one that was meant, values that a worker refuses, and what would lose,
 repeat, misplace or stall records. FILE is a flat JSON or YAML mapping, the body of
-POST /connectors, or the answer of GET /connectors/NAME. Without FILE it is the config
-of the migration file.
+POST /connectors, the answer of GET /connectors/NAME, or a file of properties: of a
+connector, or mm2.properties of connect-mirror-maker.sh, whose flows are judged each.
+Without FILE it is the config of the migration file.
 
 With --kafka it reaches nothing, and goes by a table of that version. Without it the
 workers of the migration file are asked which keys their plugin defines, and whether
@@ -82,11 +93,12 @@ func (a *app) lint(ctx context.Context, file, kafka string) error {
 	}
 	d := lintDocument{APIVersion: offsetmap.APIVersion, Kind: "Lint", Of: file, JudgedBy: "table"}
 	var config connectrest.Config
+	var driver map[string]string
 	if file == "" {
 		d.Of, config = a.file, withName(m.config, m.Connector.Name)
 	} else {
 		var err error
-		if config, err = readConnector(file); err != nil {
+		if config, driver, err = readLinted(file); err != nil {
 			return notRead(file, err)
 		}
 	}
@@ -97,7 +109,13 @@ func (a *app) lint(ctx context.Context, file, kafka string) error {
 		d.JudgedBy = "worker"
 	}
 	d.Kafka = o.Version.String()
-	d.Findings = append([]offsetmap.Finding{}, preflight.Lint(config, o)...)
+	if driver != nil {
+		d.JudgedBy = "table" // a worker tells of one connector only
+		flows, findings := preflight.LintDriver(driver, o.Version)
+		d.Flows, d.Findings = flowTexts(flows), append([]offsetmap.Finding{}, findings...)
+	} else {
+		d.Findings = append([]offsetmap.Finding{}, preflight.Lint(config, o)...)
+	}
 	d.Remedies = remedies(d.Findings)
 	blocked := preflight.Blocked(d.Findings)
 	d.Blocked = blocked != nil
@@ -116,6 +134,17 @@ func lintTable(w io.Writer, d lintDocument) {
 		by = "as the worker defines its keys"
 	}
 	fmt.Fprintf(w, "%s, for MirrorMaker 2 %s, %s\n\n", d.Of, d.Kafka, by)
+	if d.Flows != nil {
+		line(w, "FLOW", "COPIES", "TOPICS")
+		for _, f := range d.Flows {
+			copies := "nothing: it is run for its heartbeats"
+			if f.Enabled {
+				copies = "records"
+			}
+			line(w, f.Source+"->"+f.Target, copies, dash(f.Topics))
+		}
+		fmt.Fprintln(w)
+	}
 	findingsTable(w, d.Findings)
 	if len(d.Remedies) == 0 {
 		return
@@ -158,5 +187,13 @@ func (a *app) askWorker(ctx context.Context, urls []string, config connectrest.C
 func withName(config connectrest.Config, name string) connectrest.Config {
 	out := connectrest.Config{"name": name}
 	maps.Copy(out, config)
+	return out
+}
+
+func flowTexts(flows []preflight.DriverFlow) []flowText {
+	out := make([]flowText, len(flows))
+	for i, f := range flows {
+		out[i] = flowText{Source: f.Source, Target: f.Target, Enabled: f.Enabled, Topics: f.Copying["topics"]}
+	}
 	return out
 }

@@ -6,7 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -29,20 +33,37 @@ func notRead(path string, err error) error {
 	return &usageError{err: inFile(path, err)}
 }
 
-// readConnector reads a connector's config from any form in which it is kept. A config
-// has a name there, since a worker demands one.
-func readConnector(path string) (connectrest.Config, error) {
+// readLinted reads what lint looks at: a connector's config, in any form in which it
+// is kept, or the properties of connect-mirror-maker.sh.
+func readLinted(path string) (config connectrest.Config, driver map[string]string, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("there is no such file")
+		return nil, nil, errors.New("there is no such file")
 	} else if err != nil {
-		return nil, errors.Unwrap(err)
+		return nil, nil, errors.Unwrap(err)
 	}
-	config, err := parseConnector(text)
-	if err == nil && config["name"] == "" {
-		config = withName(config, "lint")
+	if filepath.Ext(path) != ".properties" {
+		config, err = parseConnector(text)
+	} else if config, err = parseProperties(string(text)); err == nil && len(config) == 0 {
+		err = errNoConfig
 	}
-	return config, err
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case isDriver(config):
+		return nil, config, nil
+	case config["name"] == "":
+		return withName(config, "lint"), nil, nil // a worker demands a name
+	}
+	return config, nil, nil
+}
+
+// isDriver reports whether properties are those of connect-mirror-maker.sh: they name
+// clusters, or flows between them, and no class.
+func isDriver(properties map[string]string) bool {
+	_, class := properties["connector.class"]
+	_, clusters := properties["clusters"]
+	return !class && (clusters || slices.ContainsFunc(slices.Collect(maps.Keys(properties)), func(key string) bool { return strings.Contains(key, "->") }))
 }
 
 var errNoConfig = errors.New("there are no settings in it")
