@@ -32,6 +32,9 @@ type PlanRequest struct {
 	// Earlier are the plans of earlier waves under the same connector, whose
 	// partitions Connect holds too.
 	Earlier []*offsetmap.Plan
+	// Judged is given the report that a plan is made by, before the plan is sealed:
+	// what each check has looked at is not in the plan. By default, nobody is.
+	Judged func(preflight.Report)
 }
 
 // Preflight runs every check and decides every partition, and writes nothing.
@@ -57,6 +60,9 @@ func (m *Migration) MakePlan(ctx context.Context, req PlanRequest) (*offsetmap.P
 	}
 	if err := report.Err(); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
+	}
+	if req.Judged != nil {
+		req.Judged(report)
 	}
 	body, err := m.body(req, source, facts, report)
 	if err != nil {

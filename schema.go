@@ -11,6 +11,8 @@ var (
 	proofSchema string
 	//go:embed schema/checkpoint.json
 	checkpointSchema string
+	//go:embed schema/preflight.json
+	preflightSchema string
 	//go:embed schema/inventory.json
 	inventorySchema string
 )
@@ -30,6 +32,10 @@ func ProofSchema() []byte { return []byte(proofSchema) }
 // CheckpointSchema returns the JSON schema (draft 2020-12) of what Watch keeps in
 // a CheckpointStore.
 func CheckpointSchema() []byte { return []byte(checkpointSchema) }
+
+// PreflightSchema returns the JSON schema (draft 2020-12) of a judgement, as the program
+// runbook prints it in preflight and keeps it beside the plan that is made by it.
+func PreflightSchema() []byte { return []byte(preflightSchema) }
 
 // InventorySchema returns the JSON schema (draft 2020-12) of what a savepoint or
 // checkpoint holds, as the program runbook prints it in inspect.

@@ -177,7 +177,7 @@ func TestSchemasRefuseWhatNoFileHolds(t *testing.T) {
 }
 
 func TestSchemasAreCopies(t *testing.T) {
-	for _, schema := range []func() []byte{flinkmm2.PositionsSchema, flinkmm2.BoundarySchema, flinkmm2.ProofSchema, flinkmm2.CheckpointSchema} {
+	for _, schema := range []func() []byte{flinkmm2.PositionsSchema, flinkmm2.BoundarySchema, flinkmm2.ProofSchema, flinkmm2.CheckpointSchema, flinkmm2.PreflightSchema} {
 		schema()[0] = 'x'
 		if schema()[0] != '{' {
 			t.Error("a caller can change the schema")

@@ -267,6 +267,12 @@ func (w *wayBack) makePlanFrom(c0, c1 string) {
 // planFrom makes a plan by the given steps, from a savepoint that holds c0 and c1.
 func (w *wayBack) planFrom(steps *flinkmm2.Migration, c0, c1 string) (*offsetmap.Plan, error) {
 	w.Helper()
+	return steps.MakePlan(w.Context(), w.requestFrom(c0, c1))
+}
+
+// requestFrom is what a plan is made from, for a savepoint that holds c0 and c1.
+func (w *wayBack) requestFrom(c0, c1 string) flinkmm2.PlanRequest {
+	w.Helper()
 	const by, reason = "test", "the test made it so"
 	position := func(p int32, next string) offsetmap.Position {
 		one := offsetmap.Position{TopicPartition: offsetmap.TopicPartition{Topic: "orders", Partition: p}, Unread: offsetmap.Earliest}
@@ -275,7 +281,7 @@ func (w *wayBack) planFrom(steps *flinkmm2.Migration, c0, c1 string) (*offsetmap
 		}
 		return one
 	}
-	return steps.MakePlan(w.Context(), flinkmm2.PlanRequest{
+	return flinkmm2.PlanRequest{
 		Group: w.group,
 		Snapshot: &flinkstate.Snapshot{
 			Location: "savepoint-test/_metadata", MetadataVersion: 4, CheckpointID: w.checkpoint, Kind: flinkstate.KindStopWithSavepoint,
@@ -304,7 +310,7 @@ func (w *wayBack) planFrom(steps *flinkmm2.Migration, c0, c1 string) (*offsetmap
 				Limits:            offsetmap.Attest("a pause of 10m", by, reason),
 			},
 		},
-	})
+	}
 }
 
 func offset(t *testing.T, text string) (o offsetmap.NextOffset) {

@@ -18,6 +18,7 @@ import (
 	"github.com/flinkmm2/flinkmm2/internal/shown"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
+	"github.com/flinkmm2/flinkmm2/report"
 )
 
 // exitUsage is the one exit status that is not the library's matter.
@@ -64,6 +65,8 @@ func exitStatus(err error) int {
 		return exitUsage
 	case errors.As(err, &blocked):
 		return flinkmm2.ExitBlocked
+	case errors.Is(err, report.ErrSources):
+		return flinkmm2.ExitMoved
 	default:
 		return flinkmm2.ExitStatus(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 func (a *app) planCommand() *cobra.Command {
@@ -27,8 +28,8 @@ func (a *app) planCommand() *cobra.Command {
 outcome: all partitions are decided, or there is no plan. The connector must
 exist, STOPPED: its stored offsets become the plan's backup.
 
-It writes state.dir/plan.json, and a line to state.dir/journal.jsonl. It writes
-nothing to Connect or Kafka, and nothing over another plan unless --replace says
+It writes state.dir/plan.json, what the checks have looked at as preflight.json, and
+a line to state.dir/journal.jsonl. It writes nothing to Connect or Kafka, and nothing over another plan unless --replace says
 so; the plan that was replaced is kept beside the new one, since it holds the
 backup of what it overwrote in Connect. Run again, it keeps a plan that would
 decide the same, unless that one was rolled back or has been overtaken.`,
@@ -60,6 +61,8 @@ func (a *app) plan(ctx context.Context, replace bool) error {
 		}
 		return a.planned(kept, path, "kept")
 	}
+	var judged findingsDocument
+	request.Judged = func(r preflight.Report) { judged = findingsOf(r) }
 	plan, err := s.steps.MakePlan(ctx, request)
 	if err != nil {
 		return err
@@ -70,6 +73,9 @@ func (a *app) plan(ctx context.Context, replace bool) error {
 			return err
 		}
 		a.note("the plan before is kept as %s", name)
+	}
+	if err := keepPreflight(s.dir, judged); err != nil {
+		return err
 	}
 	if err := flinkmm2.WritePlan(path, plan); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,10 +12,15 @@ import (
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
-// findingsDocument is what preflight prints as JSON.
+// preflightKind is the kind of a findingsDocument.
+const preflightKind = "Preflight"
+
+// findingsDocument is what preflight prints as JSON, and what plan keeps of what it
+// was made by.
 type findingsDocument struct {
 	APIVersion string              `json:"apiVersion"`
 	Kind       string              `json:"kind"`
+	CreatedAt  offsetmap.Time      `json:"createdAt"`
 	Blocked    bool                `json:"blocked"`
 	Findings   []offsetmap.Finding `json:"findings"`
 	Rows       []offsetmap.Row     `json:"rows"` // empty when anything blocks
@@ -49,21 +55,25 @@ something blocks. runbook explain ID says more about a check.`,
 			if err != nil {
 				return fmt.Errorf("preflight: %w", err)
 			}
-			blocked := report.Err()
-			d := findingsDocument{
-				APIVersion: offsetmap.APIVersion, Kind: "Preflight", Blocked: blocked != nil,
-				Findings: append([]offsetmap.Finding{}, report.Findings...), Rows: append([]offsetmap.Row{}, report.Rows...),
-				Results: append([]preflight.Result{}, report.Results...), Remedies: remedies(report.Findings),
-			}
+			d := findingsOf(report)
 			if err := a.printValue(d, func(w io.Writer) { preflightTable(w, d, report.Group != nil) }); err != nil {
 				return err
 			}
-			if blocked != nil {
+			if blocked := report.Err(); blocked != nil {
 				return fmt.Errorf("preflight: %w", blocked)
 			}
 			a.next("plan")
 			return nil
 		})
+}
+
+// findingsOf is the document of a report that was just made.
+func findingsOf(r preflight.Report) findingsDocument {
+	return findingsDocument{
+		APIVersion: offsetmap.APIVersion, Kind: preflightKind, CreatedAt: offsetmap.At(time.Now()), Blocked: r.Err() != nil,
+		Findings: append([]offsetmap.Finding{}, r.Findings...), Rows: append([]offsetmap.Row{}, r.Rows...),
+		Results: append([]preflight.Result{}, r.Results...), Remedies: remedies(r.Findings),
+	}
 }
 
 func findingsTable(w io.Writer, findings []offsetmap.Finding) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/internal/schematest"
+	"github.com/flinkmm2/flinkmm2/report"
 )
 
 // stateFiles returns what the files of dir/state hold. That plans follow their
@@ -44,6 +45,8 @@ func followSchemas(dir string, before map[string]string) error {
 			flinkmm2.BoundaryKind:   flinkmm2.BoundarySchema,
 			flinkmm2.ProofKind:      flinkmm2.ProofSchema,
 			flinkmm2.CheckpointKind: flinkmm2.CheckpointSchema,
+			preflightKind:           flinkmm2.PreflightSchema,
+			report.Kind:             report.Schema,
 		}[head.Kind]
 		if !known {
 			return fmt.Errorf("%s: kind %q has no schema", file, head.Kind)
@@ -59,4 +62,19 @@ func TestPositionsThatThisProgramWritesHaveTheMembersOfTheirSchema(t *testing.T)
 	s := schematest.New(t, flinkmm2.PositionsSchema())
 	s.SameMembers(t, "group", reflect.TypeFor[groupPositions](), s.Def("ofGroup"))
 	s.SameMembers(t, "compared", reflect.TypeFor[comparedPositions](), s.Def("compared"))
+}
+
+func TestAPreflightHasTheMembersOfItsSchema(t *testing.T) {
+	s := schematest.New(t, flinkmm2.PreflightSchema())
+	s.SameMembers(t, "preflight", reflect.TypeFor[findingsDocument](), s.Root)
+}
+
+func TestTheSchemaOfAPreflightKnowsItsRemedies(t *testing.T) {
+	s := schematest.New(t, flinkmm2.PreflightSchema())
+	for remedy, follows := range map[string]bool{`"Start it."`: true, `""`: false, `1`: false, `null`: false} {
+		text := `{"apiVersion":"flinkmm2/v1","kind":"Preflight","createdAt":"2026-03-01T12:00:00Z","blocked":true,"findings":[],"rows":[],"results":[],"remedies":{"source/unknown":` + remedy + `}}`
+		if p := s.Problem("preflight", schematest.Decode(t, []byte(text))); (p == "") != follows {
+			t.Errorf("%s: %q", remedy, p)
+		}
+	}
 }

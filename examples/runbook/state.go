@@ -15,6 +15,7 @@ const (
 	checkpointFile = "proof.checkpoint.json"
 	boundaryFile   = "boundary.json"
 	positionsFile  = "positions.json"
+	preflightFile  = "preflight.json"
 )
 
 // openState makes the folder when it is not there, and returns its path.

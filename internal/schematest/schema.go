@@ -165,9 +165,16 @@ func (s Schema) problem(place string, node, v any) string {
 			}
 		case "additionalProperties":
 			members, _ := v.(Object)
-			for name := range members {
-				if _, known := n["properties"].(Object)[name]; !known {
+			known, _ := n["properties"].(Object)
+			for _, name := range slices.Sorted(maps.Keys(members)) {
+				if _, one := known[name]; one {
+					continue
+				}
+				if want == false {
 					return fmt.Sprintf("%s.%s: unknown", place, name)
+				}
+				if p := s.problem(place+"."+name, want, members[name]); p != "" {
+					return p
 				}
 			}
 		default:

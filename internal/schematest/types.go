@@ -64,6 +64,13 @@ func (s Schema) SameMembers(t testing.TB, place string, typ reflect.Type, node a
 		}
 		s.SameMembers(t, place+"[]", typ.Elem(), n["items"])
 		return
+	case typ.Kind() == reflect.Map:
+		if n["type"] != "object" || n["additionalProperties"] == false {
+			t.Errorf("%s: is not an object of any members", place)
+			return
+		}
+		s.SameMembers(t, place+"{}", typ.Elem(), n["additionalProperties"])
+		return
 	case typ.Kind() == reflect.Struct:
 		s.sameObject(t, place, typ, n)
 		return
