@@ -171,3 +171,30 @@ func TestTheTargetIsReadOnBehindStrangers(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A barrier speaks for the target records below it, and what a search found has
+// the source read on, however far.
+func TestASearchIsMadeForWhatABarrierCovers(t *testing.T) {
+	const far = sourceFrom + 1000
+	p, o := alone(t, sourceFrom, far)
+	p.window = extent{2, 2}
+	p.cmp = NewComparer(WithWindow(2, 2))
+	p.take(sourceSide, fetch("ABCD", sourceFrom, 0))
+	p.take(targetSide, fetch("YZ", targetFrom, 0))
+	for range 2 * standsLooks {
+		p.look(o, logRange(0, targetFrom+1), logRange(0, far))
+		if _, _, _, due := p.lookout(); due {
+			t.Fatal("searched up to a source end that was measured for one record less")
+		}
+	}
+	p.look(o, logRange(0, targetFrom+2), logRange(0, far))
+	x, _, _, due := p.lookout()
+	if !due || !p.source.held {
+		t.Fatalf("due %t, held %t", due, p.source.held)
+	}
+	x.See(word("Y", far-2)[0])
+	p.found(x, true, nil)
+	if p.source.held {
+		t.Error("the source that is to be passed over is held for ever")
+	}
+}

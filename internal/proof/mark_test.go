@@ -109,3 +109,22 @@ type fataler interface {
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
+
+// With equal records a repeat may be what follows a lost one, so nothing is
+// marked before that is certain.
+func TestNothingIsMarkedThatMayBeTakenBack(t *testing.T) {
+	c := NewComparer()
+	for _, p := range word("ABAC", sourceFrom) {
+		c.Source(p)
+	}
+	for _, p := range word("AA", targetFrom) {
+		c.Target(p)
+	}
+	if m, some := c.Mark(); some {
+		t.Errorf("%+v: the second A is a repeat until C shows that B is missing", m)
+	}
+	c.Target(word("C", targetFrom+2)[0])
+	if m, some := c.Mark(); !some || m.Missing != 1 || m.Repeated != 0 || m.Source != sourceFrom+4 || m.Target != targetFrom+3 {
+		t.Errorf("%+v, %t", m, some)
+	}
+}

@@ -189,8 +189,7 @@ func (p *partition) throttle() {
 	n, ahead := p.cmp.queue.records, p.cmp.Ahead()
 	stands := p.cmp.Blocked()
 	p.holdIf(targetSide, n > p.limit || stands, n <= p.limit/2 && !stands)
-	passing := p.cmp.passingTo()
-	p.holdIf(sourceSide, ahead >= 2*p.window.ahead && !passing, 2*ahead < 3*p.window.ahead || passing)
+	p.holdIf(sourceSide, ahead >= 2*p.window.ahead, 2*ahead < 3*p.window.ahead)
 }
 
 func (p *partition) holdIf(w which, hold, release bool) {

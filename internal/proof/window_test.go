@@ -372,3 +372,38 @@ func TestOffsetsAreFoundAgain(t *testing.T) {
 		}
 	}
 }
+
+// What an earlier search found says nothing about the strangers of a later one.
+func TestAnOldSearchConcludesNothing(t *testing.T) {
+	c := NewComparer(WithWindow(2, 2))
+	for _, p := range word("ABCDE", sourceFrom) {
+		c.Source(p)
+	}
+	feed := func(l string, at int64) { c.Target(word(l, targetFrom+at)[0]) }
+	feed("Y", 0)
+	old, _ := c.Search()
+	old.See(word("Y", sourceFrom+20)[0])
+	feed("A", 1)
+	feed("Z", 2)
+	if _, due := c.Search(); !due {
+		t.Fatal("no search is due")
+	}
+	c.Conclude(old, true)
+	if n := c.Counts(); c.passingTo() || n.Undecided != 1 || n.Older != 1 || n.Missing != 0 {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestAlteredRecordsStreamByAsOthersDo(t *testing.T) {
+	const n = 5_000
+	source := manyPrints(n, 0)
+	target := slices.Clone(source)
+	for i := range target {
+		target[i].sum.a++
+		target[i].parts.value++
+	}
+	r, unread := drive(source, renumber(target), WithWindow(64, 64)).result()
+	if r.Altered < n*9/10 || r.Missing != 0 || r.Altered+r.Pending+unread != n {
+		t.Errorf("%+v, %d unread", r.Counts, unread)
+	}
+}
