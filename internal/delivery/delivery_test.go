@@ -478,8 +478,10 @@ func TestACopyOfAnotherRecordIsNoChangedOne(t *testing.T) {
 	w.source.write(records(0, 0, 10)...)
 	w.source.write(records(1, 0, 10)...)
 	w.target.write(records(0, 0, 10)...)
-	if d := w.look(at(t, 0, 10), at(t, 1, 10))[tp(1)]; d.Outcome != preflight.NotDelivered || d.Missing != 5 {
-		t.Errorf("got %+v", d)
+	for _, c := range []int64{5, 10} {
+		if d := w.look(at(t, 0, 10), at(t, 1, c))[tp(1)]; d.Outcome != preflight.NotDelivered || d.Missing != 5 {
+			t.Errorf("got %+v", d)
+		}
 	}
 }
 
@@ -496,6 +498,52 @@ func TestSomeCopiesHaveTheOriginalsTimeByChance(t *testing.T) {
 		w.target.write(r)
 	}
 	if got := w.one(12); got.Outcome != preflight.Delivered || !slices.Equal(got.NotCarried, []string{"timestamp"}) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Without its timestamp the one before C cannot be told from the one behind it.
+func TestARecordThatComesAgainBehindCTellsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	all := changed(records(0, 0, 11), func(r *kgo.Record) { r.Headers = nil })
+	all[10].Key, all[10].Value = all[9].Key, all[9].Value
+	w.source.write(all...)
+	w.target.write(changed(all[:10], func(r *kgo.Record) { r.Timestamp = r.Timestamp.Add(3 * time.Second) })...)
+	if got := w.one(10); got.Outcome != preflight.CannotTell || !strings.Contains(got.Reason, "equal others") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestOneRecordWithoutATimeAmongOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	all := records(0, 0, 10)
+	all[8].Timestamp = time.UnixMilli(-1)
+	w.source.write(all...)
+	all[8].Timestamp = began.Add(time.Hour) // as the sink stamped it
+	w.target.write(all...)
+	if got := w.one(10); got.Outcome != preflight.Delivered || len(got.NotCarried) != 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// The records before C are found at once; what others have written since lies beyond
+// the bound.
+func TestWhatLiesBehindTheFoundRecordsIsReadToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.source.write(records(0, 0, 20)...)
+	w.target.write(records(0, 0, 12)...)
+	for n := 1000; n < 3000; n += 200 {
+		w.target.write(changed(records(0, n, n+200), func(r *kgo.Record) { r.Value = append(r.Value, make([]byte, 9000)...) })...)
+	}
+	w.bounds.Records = 1000
+	if got := w.one(12); got.Outcome != preflight.Unproven || !strings.Contains(got.Reason, "may be read") || got.Missing != 0 {
+		t.Errorf("got %+v", got)
+	}
+	w.bounds.Records = 0
+	if got := w.one(12); got.Outcome != preflight.Delivered || got.ReadRecords < 2000 {
 		t.Errorf("got %+v", got)
 	}
 }
