@@ -254,3 +254,17 @@ func TestManyFaultsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestTheStateIsMarkedByASignToo(t *testing.T) {
+	t.Parallel()
+	for acts, want := range map[string]string{
+		"": "plain –", "apply": "plain –", "apply start resume": "open ?", "rollback+": "open ?", "rollback": "plain –", "apply+": "bad ✗",
+	} {
+		s := small(t)
+		s.Journal = acted(s, acts)
+		class, sign, _ := strings.Cut(want, " ")
+		if page := written(t, newDocument(t, s).WriteHTML); !strings.Contains(page, `<p class="state `+class+`"><span class="sign" aria-hidden="true">`+sign+`</span> <span id="summary">`) {
+			t.Errorf("%q is not marked %s", acts, want)
+		}
+	}
+}

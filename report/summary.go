@@ -46,13 +46,19 @@ func toneOf(outcome string) tone {
 
 // tone is that of the whole document.
 func (d *Document) tone() tone {
-	switch {
-	case d.Stage == Unknown:
+	switch d.Stage {
+	case Unknown:
 		return bad
-	case d.Stage == Started && d.Proof != nil:
+	case GoingBack:
+		return open
+	case Started:
+		if d.Proof == nil {
+			return open
+		}
 		return toneOf(d.Proof.Outcome)
+	case Planned, Applied, WentBack, HandedBack:
 	}
-	return open
+	return plain
 }
 
 func (d *Document) summary() string {
