@@ -88,7 +88,7 @@ func (p *part) read(ctx context.Context, l *look, t *topic, position offsetmap.P
 	case p.c == 0:
 		p.nothing, p.reason = preflight.NothingBefore, "C is 0"
 	case p.c > end:
-		p.err = fmt.Errorf("C = %d lies beyond what is readable, which ends at %d", p.c, end)
+		p.err = fmt.Errorf("the position C = %d lies beyond what is readable, which ends at %d", p.c, end)
 		return
 	case p.c < start:
 		p.nothing, p.reason = preflight.CannotTell, fmt.Sprintf("the source has no record before C = %d any more: its log starts at %d", p.c, start)
