@@ -268,3 +268,25 @@ func TestTheStateIsMarkedByASignToo(t *testing.T) {
 		}
 	}
 }
+
+func TestTheBarShowsWhereCLies(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		start, c, stable, end int64
+		bar                   string
+	}{
+		{0, 40, 70, 100, `<rect class="done" x="0" y="2" width="64" height="10"></rect><rect class="unstable" x="112" y="2" width="48" height="10"></rect><line x1="64" y1="0" x2="64" y2="14"></line>`},
+		{20, 20, 40, 40, `<rect class="done" x="0" y="2" width="0" height="10"></rect><line x1="0" y1="0" x2="0" y2="14"></line>`},
+		{20, 40, 40, 40, `<rect class="done" x="0" y="2" width="160" height="10"></rect><line x1="160" y1="0" x2="160" y2="14"></line>`},
+		{9_000_000_000_000_000_000, 9_000_000_000_000_000_005, 9_000_000_000_000_000_010, 9_000_000_000_000_000_010, `<rect class="done" x="0" y="2" width="80" height="10">`},
+		{40, 40, 40, 40, `<span class="hint">no records</span>`},
+	} {
+		s := small(t)
+		s.Plan = planOf(t, offsetmap.Input{
+			Positions: []offsetmap.Position{{TopicPartition: tp("orders-0"), Next: next(c.c)}}, Measured: []offsetmap.Measured{measured("orders-0", c.start, c.stable, c.end)},
+		})
+		if page := written(t, newDocument(t, s).WriteHTML); !strings.Contains(page, c.bar) {
+			t.Errorf("log %d to %d, C %d, stable %d: no %s", c.start, c.end, c.c, c.stable, c.bar)
+		}
+	}
+}
