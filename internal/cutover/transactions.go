@@ -98,7 +98,7 @@ func openFromC(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	if proof, err := m.Watch(ctx, plan, flinkmm2.WatchOptions{Within: w.Patience}); !errors.Is(err, flinkmm2.ErrNotProven) || proof == nil || proof.Outcome != "waits-for-open-transaction" {
+	if proof, err := m.Watch(ctx, plan, flinkmm2.WatchOptions{Within: w.Patience}); !errors.Is(err, flinkmm2.ErrNotProven) || proof == nil || proof.Outcome != "not-proven" || proof.Partitions[0].Outcome != "waits-for-open-transaction" {
 		return fmt.Errorf("a watch while the transaction is open: %+v, %w", proof, err)
 	}
 	if err := w.expectUntouched(ctx, before, topic); err != nil {
