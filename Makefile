@@ -27,7 +27,7 @@ race: ## the same with the race detector
 	@go run ./scripts/gotest -- -timeout 20m -race $(TESTFLAGS)
 
 jvm: ## only the packages that start real brokers and workers (Java 17, Maven); fails where they cannot
-	@FLINKMM2_REQUIRE=jvm,flink go run ./scripts/gotest -packages lab -no-skips -- -timeout 20m -p 1 $(TESTFLAGS)
+	@FLINKMM2_REQUIRE=jvm,flink,browser go run ./scripts/gotest -packages lab -no-skips -- -timeout 20m -p 1 $(TESTFLAGS)
 
 versions: ## the whole cutover suite on brokers and workers of VERSIONS (3.9.2,4.3.1), and what it counted
 	@figures=$$(mktemp) && trap 'rm -f "$$figures"' EXIT && FLINKMM2_REQUIRE=jvm go test ./internal/cutover -count=1 -timeout 30m \
@@ -44,7 +44,7 @@ conformance: ## connecttest and real workers of CONNECT_VERSIONS held to the sam
 
 test-list: ## run all tests and write the names of those that passed to .ci/tests.txt (needs what jvm needs)
 	@go run ./scripts/gotest -packages plain -no-skips -update-list -- -timeout 20m
-	@FLINKMM2_REQUIRE=jvm,flink go run ./scripts/gotest -packages lab -no-skips -update-list -- -timeout 20m -p 1
+	@FLINKMM2_REQUIRE=jvm,flink,browser go run ./scripts/gotest -packages lab -no-skips -update-list -- -timeout 20m -p 1
 
 fuzz: ## every fuzz target for FUZZTIME (30s, or total=1h to share it), of FUZZPACKAGES alone where given
 	@nice -n 19 scripts/fuzz.sh $(FUZZTIME) $(FUZZPACKAGES)
