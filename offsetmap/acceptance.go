@@ -22,6 +22,9 @@ func (a Acceptance) problems() []string {
 		if strings.TrimSpace(m.value) == "" {
 			out = append(out, m.name+" is empty")
 		}
+		if hasUser(m.value) {
+			out = append(out, m.name+" holds an address with a user or a password, which a plan would keep")
+		}
 	}
 	return out
 }

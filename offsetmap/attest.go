@@ -127,6 +127,8 @@ func optional[T any](out *blocks, name string, a *Attestation[T], wrong func(T) 
 		out.add(name, "attested without a name and a reason (by %q, reason %q)", a.By, a.Reason)
 	case !utf8.ValidString(a.By) || !utf8.ValidString(a.Reason):
 		out.add(name, "the name %q or the reason %q is not UTF-8", a.By, a.Reason)
+	case hasUser(a.By) || hasUser(a.Reason) || hasUser(fmt.Sprint(a.Value)):
+		out.add(name, "it holds an address with a user or a password, which a plan would keep: leave them out")
 	default:
 		if w := wrong(a.Value); w != "" {
 			out.add(name, "attested %v by %s: %s", a.Value, a.By, w)

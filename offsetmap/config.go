@@ -55,6 +55,9 @@ func RedactSetting(key, value string) string {
 	})
 }
 
+// hasUser reports whether a text holds an address with a user or a password in it.
+func hasUser(text string) bool { return RedactSetting("", text) != text }
+
 // IsSecretSetting reports whether a setting's name says that its value is a
 // secret. It cannot be told from a worker, which shows all values alike.
 func IsSecretSetting(key string) bool {
