@@ -8,13 +8,15 @@ import (
 
 func TestChromiumIsFoundByEachOfItsNames(t *testing.T) {
 	for _, name := range chromiums {
-		bin := t.TempDir()
-		program(t, bin, name, "exit 0")
-		t.Setenv("PATH", bin)
-		var got string
-		if v := judge(t, func(tb testing.TB) { got = Chromium(tb) }); v.outcome != "" || got != filepath.Join(bin, name) {
-			t.Errorf("%s: %q, %s %s", name, got, v.outcome, v.message)
-		}
+		t.Run(name, func(t *testing.T) {
+			bin := t.TempDir()
+			program(t, bin, name, "exit 0")
+			t.Setenv("PATH", bin)
+			var got string
+			if v := judge(t, func(tb testing.TB) { got = Chromium(tb) }); v.outcome != "" || got != filepath.Join(bin, name) {
+				t.Errorf("%q, %s %s", got, v.outcome, v.message)
+			}
+		})
 	}
 }
 
