@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -154,7 +155,7 @@ func sinkPrepared(c *Case, s *Surroundings, r *Reporter) {
 		judgePrepared(t, d, r)
 	}
 	if len(unknown) > 0 {
-		r.Warn(fmt.Sprint(len(unknown)), "not proven: of %d transactions that the sink had prepared, the target's coordinators do not know the ids of %d any more, such as %s: they have expired (transactional.id.expiration.ms), or the job wrote to another cluster",
+		r.Warn(strconv.Itoa(len(unknown)), "not proven: of %d transactions that the sink had prepared, the target's coordinators do not know the ids of %d any more, such as %s: they have expired (transactional.id.expiration.ms), or the job wrote to another cluster",
 			len(prepared), len(unknown), unknown[0])
 	}
 }
