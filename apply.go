@@ -24,6 +24,12 @@ type Applied struct {
 // *RefusedError before it writes; when the plan was started or rolled back it
 // always refuses, so that an old plan never turns the clock back.
 func (m *Migration) Apply(ctx context.Context, plan *offsetmap.Plan) (*Applied, error) {
+	if err := plan.Check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", engine.Apply, err)
+	}
+	if err := m.workersCalm(ctx, plan); err != nil {
+		return nil, fmt.Errorf("%s: %w", engine.Apply, err)
+	}
 	r, err := m.reach(ctx, engine.Apply, plan, "")
 	if err != nil {
 		return nil, err

@@ -100,6 +100,7 @@ type Migration struct {
 	stopWait     time.Duration
 	startWait    time.Duration
 	groupWindow  time.Duration
+	calm         time.Duration
 	producer     preflight.Resolver
 	source       preflight.Resolver
 	flink        preflight.Flink
@@ -163,7 +164,7 @@ func New(cfg Config, opts ...Option) (*Migration, error) {
 			return nil, fmt.Errorf("new migration: the job of WithFlink: %w", err)
 		}
 	}
-	if err := m.checkGroupWindow(); err != nil {
+	if err := errors.Join(m.checkGroupWindow(), m.checkCalm()); err != nil {
 		return nil, fmt.Errorf("new migration: %w", err)
 	}
 	return m, nil

@@ -63,7 +63,7 @@ func judgeViews(views []WorkerView, differ string) ProbeReport {
 	}
 	if len(views) > 1 {
 		for _, a := range r.Advertised {
-			if isLoopback(a) && !allLoopback(all) {
+			if IsLoopback(a) && !allLoopback(all) {
 				add(ProbeLoopback, all, "a worker advertises "+a+", where only its own host reaches it", hintAdvertised)
 			}
 		}
@@ -110,7 +110,9 @@ func countTasks(l ConnectorList) int {
 	return n
 }
 
-func isLoopback(hostPort string) bool {
+// IsLoopback reports whether HOST:PORT, such as the worker_id of a status, or HOST alone
+// is reached from its own machine only.
+func IsLoopback(hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
 	if err != nil {
 		host = hostPort
@@ -128,7 +130,7 @@ func allLoopback(urls []string) bool {
 	for _, u := range urls {
 		_, rest, _ := strings.Cut(u, "://")
 		hostPort, _, _ := strings.Cut(rest, "/")
-		if !isLoopback(hostPort) {
+		if !IsLoopback(hostPort) {
 			return false
 		}
 	}

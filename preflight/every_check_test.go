@@ -22,7 +22,7 @@ type breakage func(l *lab) (mend func())
 func breakages() map[string]breakage {
 	all := map[string]breakage{}
 	for _, area := range []map[string]breakage{
-		brokerBreakages(), workerBreakages(), configBreakages(), lintBreakages(), offsetBreakages(), flinkBreakages(), flinkJobBreakages(), ruleBreakages(), attestBreakages(), confirmBreakages(), sinkBreakages(),
+		brokerBreakages(), workerBreakages(), configBreakages(), lintBreakages(), offsetBreakages(), flinkBreakages(), flinkJobBreakages(), ruleBreakages(), attestBreakages(), confirmBreakages(), sinkBreakages(), workersBreakages(),
 		brokerSurveyBreakages(),
 		boundaryBreakages(),
 	} {

@@ -134,8 +134,9 @@ func TestPC10TheWorkerLivesOnTheWrongCluster(t *testing.T) {
 		l := newLab(t, setup{home: "third"})
 		l.set("producer.override.bootstrap.servers", strings.Join(l.target.ListenAddrs(), ","))
 		r := l.judge()
-		l.want(r, "info worker/producer-override producer.override.bootstrap.servers")
-		l.says(r.Findings[0], "target-1", "third-1", "override.policy")
+		l.want(r, "info worker/producer-override producer.override.bootstrap.servers", "warn worker/rebalancing")
+		l.says(found(r, "worker/rebalancing")[0], "not proven", "third-1")
+		l.says(found(r, "worker/producer-override")[0], "target-1", "third-1", "override.policy")
 	})
 	t.Run("d: the override cannot be resolved", func(t *testing.T) {
 		t.Parallel()

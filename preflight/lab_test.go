@@ -55,6 +55,7 @@ type lab struct {
 	question       preflight.Question
 	checks         []preflight.Check
 	root           *rootAnswer
+	workerMember   *member
 	records        map[offsetmap.TopicPartition][]*kgo.Record // to the source, by produce
 }
 
@@ -159,6 +160,7 @@ func newLab(t *testing.T, s setup) *lab {
 		ResolveProducer: preflight.ReachedBy("producer.override.bootstrap.servers", quick()...),
 		ResolveSource:   preflight.ReachedBy("source.cluster.bootstrap.servers", quick()...),
 	}
+	l.calm(home)
 	l.question = question()
 	l.flinkStopped()
 	l.question.Positions = []offsetmap.Position{at("orders", 0, 5), at("orders", 1, 10), at("payments", 0, 0)}

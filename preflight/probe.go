@@ -41,6 +41,8 @@ type Connect interface {
 	ActiveTopics(ctx context.Context, name string) ([]string, error)
 	PluginConfig(ctx context.Context, class string) ([]connectrest.ConfigKey, error)
 	AwaitStableOffsets(ctx context.Context, name string, quiet, within time.Duration) ([]connectrest.Offset, error)
+	Probe(ctx context.Context) (connectrest.ProbeReport, error)
+	ProbeForwarding(ctx context.Context) (connectrest.ProbeReport, error)
 }
 
 // Resolver returns the id of the Kafka cluster that a client of the connector
@@ -48,7 +50,7 @@ type Connect interface {
 type Resolver func(ctx context.Context, config connectrest.Config) (clusterID string, err error)
 
 // Probe says where to look. All fields but Group, Flink, the resolvers,
-// Window, Delivery, Now and Sleep are required.
+// Window, Calm, Sinks, Delivery, Now and Sleep are required.
 type Probe struct {
 	Source, Target Admin
 	Connect        Connect
@@ -72,6 +74,9 @@ type Probe struct {
 	// ResolveSource finds the cluster that the connector reads from
 	// (source.cluster.bootstrap.servers). Without it a check is not made.
 	ResolveSource Resolver
+	// Calm is for how long the workers must have had no rebalance. Zero looks once,
+	// and worker/rebalancing warns that this proves nothing.
+	Calm time.Duration
 	// Sinks are the Question's: a Survey asks the target for their transactions.
 	Sinks []flinkstate.Sink
 	// Window is the time between the two looks of [Probe.Survey] at what should not

@@ -19,6 +19,12 @@ type Surroundings struct {
 	// SourceBrokers and TargetBrokers hold the effective settings of each broker, by
 	// node id.
 	SourceBrokers, TargetBrokers offsetmap.Fact[map[int32]Settings]
+	// Workers is what the workers of the Connect cluster answered to the same requests.
+	Workers offsetmap.Fact[connectrest.ProbeReport]
+	// ConnectGroup is the group by which they share their work.
+	ConnectGroup offsetmap.Fact[ConnectLooks]
+	// Connectors are the others that they run, by name.
+	Connectors offsetmap.Fact[[]OtherConnector]
 	// SinkTransactions are those of the old job on the target. Absent: its state names
 	// no transactional id.
 	SinkTransactions offsetmap.Fact[SinkTransactions]
@@ -42,7 +48,9 @@ type Surroundings struct {
 func (p Probe) Survey(ctx context.Context) Facts {
 	f := p.Observe(ctx)
 	var s Surroundings
+	lookAgain := p.workersSurvey(ctx, f, &s)
 	p.surveyBrokers(ctx, f, &s)
+	lookAgain()
 	p.lintSurvey(ctx, f, &s)
 	p.sinkSurvey(ctx, &s)
 	p.deliverySurvey(ctx, f, &s)

@@ -68,6 +68,9 @@ func (a *app) open() (*session, error) {
 	if m.flushTimeout > 0 {
 		options = append(options, flinkmm2.WithFlushTimeout(m.flushTimeout))
 	}
+	if m.calm > 0 {
+		options = append(options, flinkmm2.WithCalm(m.calm))
+	}
 	if m.groupWindow > 0 {
 		options = append(options, flinkmm2.WithGroupWindow(m.groupWindow))
 	}

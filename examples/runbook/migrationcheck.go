@@ -98,6 +98,7 @@ func (m *migration) checkConnect(p *problems) {
 			p.add("connect.urls", "%w", err)
 		}
 	}
+	m.checkCalm(p)
 	if m.Connect.FlushTimeout == "" {
 		return
 	}
@@ -105,6 +106,18 @@ func (m *migration) checkConnect(p *problems) {
 	m.flushTimeout, err = time.ParseDuration(string(m.Connect.FlushTimeout))
 	if err != nil || m.flushTimeout <= 0 {
 		p.add("connect.flushTimeout", "%q is not a duration such as 30s", m.Connect.FlushTimeout)
+	}
+}
+
+func (m *migration) checkCalm(p *problems) {
+	if m.Connect.Calm == "" {
+		return
+	}
+	var err error
+	if m.calm, err = time.ParseDuration(string(m.Connect.Calm)); err != nil || m.calm <= 0 {
+		p.add("connect.calm", "%q is not a duration such as 30s", m.Connect.Calm)
+	} else if m.calm >= offsetmap.DefaultLifetime {
+		p.add("connect.calm", "%s is not shorter than a plan lives, %s: no plan could be applied", m.calm, offsetmap.DefaultLifetime)
 	}
 }
 

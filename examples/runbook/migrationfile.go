@@ -42,6 +42,8 @@ type connectSection struct {
 	// FlushTimeout is the worker's offset.flush.timeout.ms, which its REST API
 	// does not show.
 	FlushTimeout durationText `json:"flushTimeout"`
+	// Calm is for how long the workers must have had no rebalance.
+	Calm durationText `json:"calm"`
 }
 
 // durationText is a duration as Go writes it: a number without a unit would be
@@ -78,6 +80,7 @@ type migration struct {
 	job          flinkrest.Job
 	flushTimeout time.Duration
 	groupWindow  time.Duration
+	calm         time.Duration
 	bounds       preflight.DeliveryBounds
 	config       connectrest.Config
 }

@@ -29,6 +29,9 @@ func TestTheSampleIsAMigration(t *testing.T) {
 	if m.flushTimeout != 30*time.Second {
 		t.Errorf("connect.flushTimeout is %s", m.flushTimeout)
 	}
+	if m.calm != 30*time.Second {
+		t.Errorf("connect.calm is %s", m.calm)
+	}
 	attestsNothing(t, m)
 	if diff := cmp.Diff([]string{"orders", "payments.eu"}, m.Topics); diff != "" {
 		t.Error(diff)
@@ -87,6 +90,8 @@ func TestEveryProblemNamesFileAndField(t *testing.T) {
 		"no brokers":                      {source, "", "source.bootstrap: missing"},
 		"worker without a scheme":         {`urls: ["http://connect-1:8083"]`, `urls: ["connect-1:8083"]`, "connect.urls[0]: "},
 		"flush timeout without a unit":    {"flushTimeout: 30s", `flushTimeout: "30"`, `connect.flushTimeout: "30" is not a duration`},
+		"calm without a unit":             {"calm: 30s", `calm: "30"`, `connect.calm: "30" is not a duration`},
+		"calm for longer than plans live": {"calm: 30s", "calm: 48h", "connect.calm: 48h0m0s is not shorter than a plan lives"},
 		"flush timeout as a number":       {"flushTimeout: 30s", "flushTimeout: 30", "connect.flushTimeout: want a duration such as 30s, found a number"},
 		"name of a connector":             {"name: flink-to-mm2", "name: flink/to/mm2", "connector.name: "},
 		"two configs":                     {"  config:\n", "  file: connector.json\n  config:\n", "connector.file: connector.config is there too"},
