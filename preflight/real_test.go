@@ -64,14 +64,19 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) { //nolint:tparallel // its p
 	if len(r.Rows) != 3 {
 		t.Fatalf("rows %v", r.Rows)
 	}
+	// Before a second broker comes, which goes again: a coordinator's partition of a topic
+	// with one replica would go with it.
+	l.eventually(func() bool {
+		groups, transactions := source.FindGroupCoordinators(t.Context(), "any"), source.FindTxnCoordinators(t.Context(), "any")
+		return groups.Error() == nil && transactions.Error() == nil
+	}, "there are coordinators")
+	l.whatRealBrokersShow(t, stage)
 
 	// The old job's group, which real brokers call dead before its first commit.
 	l.probe.Group = stage.TopicName(t, "copy")
 	// A cluster without any group has no coordinator yet: that is unknown, not absent.
 	l.eventually(func() bool { return len(found(l.judge(), "source/group-unknown")) == 0 }, "the group's coordinator is there")
 	l.says(l.one("source/group-absent"), "no such consumer group")
-	// Before, a coordinator could be placed on a broker that is gone afterwards.
-	l.whatRealBrokersShow(t, stage)
 	commit := func(partition int32, c int64) {
 		var offsets kadm.Offsets
 		offsets.AddOffset(orders, partition, c, -1)
