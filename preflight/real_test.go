@@ -63,6 +63,12 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) { //nolint:tparallel // its p
 	if len(r.Rows) != 3 {
 		t.Fatalf("rows %v", r.Rows)
 	}
+	// Before a second broker comes, which goes again: a coordinator's partition of a topic
+	// with one replica would go with it.
+	l.eventually(func() bool {
+		groups, transactions := source.FindGroupCoordinators(t.Context(), "any"), source.FindTxnCoordinators(t.Context(), "any")
+		return groups.Error() == nil && transactions.Error() == nil
+	}, "there are coordinators")
 	l.whatRealBrokersShow(t, stage)
 
 	// The old job's group, which real brokers call dead before its first commit.
