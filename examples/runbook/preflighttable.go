@@ -27,14 +27,7 @@ func preflightTable(w io.Writer, d findingsDocument, group bool) {
 	for _, l := range left {
 		fmt.Fprintln(w, l)
 	}
-	if len(d.Remedies) == 0 {
-		return
-	}
-	fmt.Fprintln(w)
-	line(w, "CHECK", "TO MEND IT")
-	for _, id := range sortedByFirst(d.Findings, d.Remedies) {
-		line(w, id, d.Remedies[id])
-	}
+	remediesTable(w, d.Findings, d.Remedies)
 }
 
 // area is the part of a check's id before the slash.
@@ -135,13 +128,18 @@ func remedies(findings []offsetmap.Finding) map[string]string {
 	return all
 }
 
-// sortedByFirst are the ids of remedies in the order in which findings name them.
-func sortedByFirst(findings []offsetmap.Finding, remedies map[string]string) []string {
-	var ids []string
+// remediesTable shows each remedy once, in the order in which findings name their checks.
+func remediesTable(w io.Writer, findings []offsetmap.Finding, remedies map[string]string) {
+	if len(remedies) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	line(w, "CHECK", "TO MEND IT")
+	told := map[string]bool{}
 	for _, f := range findings {
-		if remedies[f.Check] != "" && !slices.Contains(ids, f.Check) {
-			ids = append(ids, f.Check)
+		if remedy := remedies[f.Check]; remedy != "" && !told[f.Check] {
+			told[f.Check] = true
+			line(w, f.Check, remedy)
 		}
 	}
-	return ids
 }
