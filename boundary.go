@@ -51,18 +51,8 @@ func ReadBoundary(path string) (*Boundary, error) {
 }
 
 func decodeBoundary(raw []byte) (*Boundary, error) {
-	var head struct { // a boundary of another version is called that, and not one with unknown members
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-	}
-	if err := json.Unmarshal(raw, &head); err != nil {
-		return nil, err
-	}
-	if head.APIVersion != offsetmap.APIVersion || head.Kind != BoundaryKind {
-		return nil, fmt.Errorf("apiVersion %q, kind %q: want %q and %q", head.APIVersion, head.Kind, offsetmap.APIVersion, BoundaryKind)
-	}
 	b := &Boundary{}
-	if err := offsetmap.DecodeStrictly(raw, b); err != nil {
+	if err := offsetmap.DecodeKind(raw, BoundaryKind, b); err != nil {
 		return nil, err
 	}
 	return b, b.check()

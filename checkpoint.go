@@ -116,18 +116,8 @@ func (m *Migration) goOn(ctx context.Context, plan *offsetmap.Plan, store Checkp
 // resume gives each partition where an earlier watch stood, when that was one of
 // what c describes.
 func (c *checkpoint) resume(raw []byte, partitions []proof.Partition) error {
-	var head struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-	}
-	if err := json.Unmarshal(raw, &head); err != nil {
-		return err
-	}
-	if head.APIVersion != c.APIVersion || head.Kind != c.Kind {
-		return fmt.Errorf("apiVersion %q, kind %q: want %q and %q", head.APIVersion, head.Kind, c.APIVersion, c.Kind)
-	}
 	var old checkpoint
-	if err := offsetmap.DecodeStrictly(raw, &old); err != nil {
+	if err := offsetmap.DecodeKind(raw, c.Kind, &old); err != nil {
 		return err
 	}
 	if old.Plan != c.Plan || old.Connector != c.Connector {

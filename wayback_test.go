@@ -191,24 +191,7 @@ func (w *wayBack) over(source flinkmm2.Admin, journal flinkmm2.Journal) *flinkmm
 
 // config is the connector's, with the changes of this world.
 func (w *wayBack) config() connectrest.Config {
-	const bytes = "org.apache.kafka.connect.converters.ByteArrayConverter"
-	config := connectrest.Config{
-		"connector.class":                   "org.apache.kafka.connect.mirror.MirrorSourceConnector",
-		"tasks.max":                         "2",
-		"source.cluster.alias":              "source",
-		"target.cluster.alias":              "target",
-		"source.cluster.bootstrap.servers":  strings.Join(w.source.ListenAddrs(), ","),
-		"target.cluster.bootstrap.servers":  strings.Join(w.target.ListenAddrs(), ","),
-		"topics":                            "orders",
-		"replication.policy.class":          "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
-		"emit.offset-syncs.enabled":         "false",
-		"sync.topic.configs.enabled":        "false",
-		"sync.topic.acls.enabled":           "false",
-		"source.consumer.auto.offset.reset": "earliest",
-		"key.converter":                     bytes,
-		"value.converter":                   bytes,
-		"header.converter":                  bytes,
-	}
+	config := mirrorConfig(w.source.ListenAddrs(), w.target.ListenAddrs(), "orders")
 	for key, value := range w.changes {
 		if config[key] = value; value == "" {
 			delete(config, key)
@@ -273,7 +256,6 @@ func (w *wayBack) planFrom(steps *flinkmm2.Migration, c0, c1 string) (*offsetmap
 // requestFrom is what a plan is made from, for a savepoint that holds c0 and c1.
 func (w *wayBack) requestFrom(c0, c1 string) flinkmm2.PlanRequest {
 	w.Helper()
-	const by, reason = "test", "the test made it so"
 	position := func(p int32, next string) offsetmap.Position {
 		one := offsetmap.Position{TopicPartition: offsetmap.TopicPartition{Topic: "orders", Partition: p}, Unread: offsetmap.Earliest}
 		if next != "" {
@@ -292,24 +274,7 @@ func (w *wayBack) requestFrom(c0, c1 string) flinkmm2.PlanRequest {
 				Partitions: []offsetmap.Position{position(0, c0), position(1, c1), position(2, "")},
 			}},
 		},
-		Attestations: offsetmap.Attestations{
-			CopyOnly:       offsetmap.Attest(true, by, reason),
-			FlinkStopped:   offsetmap.Attest(offsetmap.StoppedWithSavepoint, by, reason),
-			AutoRestartOff: offsetmap.Attest(true, by, reason),
-			SinkGuarantee:  offsetmap.Attest(offsetmap.SinkExactlyOnce, by, reason),
-			Isolation:      offsetmap.Attest(offsetmap.ReadUncommitted, by, reason),
-			RollbackWindow: offsetmap.Attest("1h", by, reason),
-			MaxDuplicates:  offsetmap.Attest(int64(0), by, reason),
-			Confirm: offsetmap.Confirmations{
-				FlinkVersions:     offsetmap.Attest("Flink 1.20", by, reason),
-				SinkEvidence:      offsetmap.Attest("the output of flink stop", by, reason),
-				ClustersAndTopics: offsetmap.Attest("the-source to the-target", by, reason),
-				TargetNames:       offsetmap.Attest(offsetmap.SameNames, by, reason),
-				Image:             offsetmap.Attest("the worker in this process", by, reason),
-				Kubernetes:        offsetmap.Attest("none", by, reason),
-				Limits:            offsetmap.Attest("a pause of 10m", by, reason),
-			},
-		},
+		Attestations: attested(),
 	}
 }
 

@@ -123,6 +123,22 @@ func checkHead(head []byte) error {
 	return nil
 }
 
+// DecodeKind is DecodeStrictly for a file of a kind: one of another kind or version is
+// called that, and not one with unknown members.
+func DecodeKind[T any](text []byte, kind string, v *T) error {
+	var head struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return err
+	}
+	if head.APIVersion != APIVersion || head.Kind != kind {
+		return fmt.Errorf("apiVersion %q, kind %q: want %q and %q", head.APIVersion, head.Kind, APIVersion, kind)
+	}
+	return DecodeStrictly(text, v)
+}
+
 // DecodeStrictly decodes a JSON text into v, which must write all of it again: a
 // member that is unknown, missing, there twice or spelled in another case is an
 // error that names its place, and so is a value in another form.

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
-	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
@@ -87,21 +86,7 @@ func TestLintDriver(t *testing.T) {
 				}
 			}
 			_, findings := preflight.LintDriver(soundDriver(c.set...), connectrest.KafkaVersion(4, 3))
-			var got []string
-			for _, f := range findings {
-				check, known := preflight.Explain(f.Check)
-				if !known {
-					t.Errorf("%s is not in the catalogue", f)
-				}
-				agrees(t, check, f)
-				if f.Check != "config/identity-loop" {
-					got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s", f.Severity, f.Check, f.Scope)))
-				}
-			}
-			if !slices.IsSortedFunc(findings, offsetmap.Finding.Compare) {
-				t.Errorf("the findings are not sorted: %v", findings)
-			}
-			slices.Sort(got)
+			got := told(t, findings)
 			slices.Sort(want)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("findings (-want +got):\n%s\n%v", diff, findings)

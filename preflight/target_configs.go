@@ -106,11 +106,7 @@ func maxMessageBytes(c *Case, s *Surroundings, r *Reporter) {
 }
 
 func cleanupPolicies(_ *Case, _ *Surroundings, p pair, r *Reporter) error {
-	from, err := p.from.cleanup()
-	if err != nil {
-		return fmt.Errorf("on the source: %w", err)
-	}
-	to, err := p.to.cleanup()
+	from, to, err := p.cleanups()
 	if err != nil {
 		return err
 	}

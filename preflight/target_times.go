@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -54,11 +53,7 @@ func (p pair) onTarget(at place) string {
 }
 
 func targetRetention(c *Case, s *Surroundings, p pair, r *Reporter) error {
-	from, err := p.from.cleanup()
-	if err != nil {
-		return fmt.Errorf("on the source: %w", err)
-	}
-	to, err := p.to.cleanup()
+	from, to, err := p.cleanups()
 	if err != nil {
 		return err
 	}

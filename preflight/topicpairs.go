@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -95,6 +96,15 @@ func (s Settings) cleanup() (cleanup, error) {
 	bytes, errBytes := s.Int(keyRetentionBytes)
 	c.ms, c.bytes = ms, bytes
 	return c, errors.Join(errMS, errBytes)
+}
+
+// cleanups says by what a topic loses records on either side.
+func (p pair) cleanups() (from, to cleanup, err error) {
+	if from, err = p.from.cleanup(); err != nil {
+		return from, to, fmt.Errorf("on the source: %w", err)
+	}
+	to, err = p.to.cleanup()
+	return from, to, err
 }
 
 // stamps reports whether the broker puts its own time in the place of the producer's.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2"
@@ -110,41 +109,27 @@ func headOf(p *offsetmap.Plan) Plan {
 
 func attestationsOf(a offsetmap.Attestations) []Attestation {
 	out, c := []Attestation{}, a.Confirm
-	for _, one := range []struct {
-		name string
-		text func() (value, by, reason string, given bool)
-	}{
-		{"copyOnly", said(a.CopyOnly, strconv.FormatBool)},
-		{"flinkStopped", said(a.FlinkStopped, text)},
-		{"autoRestartOff", said(a.AutoRestartOff, strconv.FormatBool)},
-		{"sinkGuarantee", said(a.SinkGuarantee, text)},
-		{"isolation", said(a.Isolation, text)},
-		{"checkpointing", said(a.Checkpointing, text)},
-		{"rollbackWindow", said(a.RollbackWindow, text)},
-		{"maxDuplicates", said(a.MaxDuplicates, func(n int64) string { return strconv.FormatInt(n, 10) })},
-		{"confirm.flinkVersions", said(c.FlinkVersions, text)},
-		{"confirm.sinkEvidence", said(c.SinkEvidence, text)},
-		{"confirm.clustersAndTopics", said(c.ClustersAndTopics, text)},
-		{"confirm.targetNames", said(c.TargetNames, text)},
-		{"confirm.image", said(c.Image, text)},
-		{"confirm.kubernetes", said(c.Kubernetes, text)},
-		{"confirm.limits", said(c.Limits, text)},
-	} {
-		if value, by, reason, given := one.text(); given {
-			out = append(out, Attestation{Name: one.name, Value: clean(value), By: clean(by), Reason: clean(reason)})
-		}
-	}
+	attested(&out, "copyOnly", a.CopyOnly)
+	attested(&out, "flinkStopped", a.FlinkStopped)
+	attested(&out, "autoRestartOff", a.AutoRestartOff)
+	attested(&out, "sinkGuarantee", a.SinkGuarantee)
+	attested(&out, "isolation", a.Isolation)
+	attested(&out, "checkpointing", a.Checkpointing)
+	attested(&out, "rollbackWindow", a.RollbackWindow)
+	attested(&out, "maxDuplicates", a.MaxDuplicates)
+	attested(&out, "confirm.flinkVersions", c.FlinkVersions)
+	attested(&out, "confirm.sinkEvidence", c.SinkEvidence)
+	attested(&out, "confirm.clustersAndTopics", c.ClustersAndTopics)
+	attested(&out, "confirm.targetNames", c.TargetNames)
+	attested(&out, "confirm.image", c.Image)
+	attested(&out, "confirm.kubernetes", c.Kubernetes)
+	attested(&out, "confirm.limits", c.Limits)
 	return out
 }
 
-func text[T ~string](v T) string { return string(v) }
-
-func said[T any](a *offsetmap.Attestation[T], form func(T) string) func() (value, by, reason string, given bool) {
-	return func() (value, by, reason string, given bool) {
-		if a == nil {
-			return "", "", "", false
-		}
-		return form(a.Value), a.By, a.Reason, true
+func attested[T any](out *[]Attestation, name string, a *offsetmap.Attestation[T]) {
+	if a != nil {
+		*out = append(*out, Attestation{Name: name, Value: clean(fmt.Sprint(a.Value)), By: clean(a.By), Reason: clean(a.Reason)})
 	}
 }
 
@@ -219,9 +204,8 @@ func totalsOf(d *Document) Totals {
 	return t
 }
 
-// distance counts the offsets from a to b, which a plan's rules order.
+// distance counts the offsets from a to b, which every row of a plan has.
 func distance(a, b offsetmap.NextOffset) int64 {
-	from, _ := a.Value()
-	to, _ := b.Value()
-	return to - from
+	n, _ := b.Sub(a)
+	return n
 }

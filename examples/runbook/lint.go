@@ -146,14 +146,7 @@ func lintTable(w io.Writer, d lintDocument) {
 		fmt.Fprintln(w)
 	}
 	findingsTable(w, d.Findings)
-	if len(d.Remedies) == 0 {
-		return
-	}
-	fmt.Fprintln(w)
-	line(w, "CHECK", "TO MEND IT")
-	for _, id := range sortedByFirst(d.Findings, d.Remedies) {
-		line(w, id, d.Remedies[id])
-	}
+	remediesTable(w, d.Findings, d.Remedies)
 }
 
 // askWorker fills what workers say of a config.

@@ -86,14 +86,7 @@ func parseConnector(text []byte) (connectrest.Config, error) {
 		}
 		return f.Config, nil
 	}
-	var config map[string]string
-	if err := readStrict(text, &config); err != nil {
-		return nil, err
-	}
-	if len(config) == 0 {
-		return nil, errNoConfig
-	}
-	return config, nil
+	return flatConfig(text)
 }
 
 func isMapping(raw json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }

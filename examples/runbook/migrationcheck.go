@@ -153,7 +153,11 @@ func readConfig(path string) (connectrest.Config, error) {
 	if err != nil {
 		return nil, errors.Unwrap(err)
 	}
-	// A flat mapping, as the worker shows it under GET /connectors/NAME/config.
+	return flatConfig(text)
+}
+
+// flatConfig reads a mapping as the worker shows it under GET /connectors/NAME/config.
+func flatConfig(text []byte) (connectrest.Config, error) {
 	var config map[string]string
 	if err := readStrict(text, &config); err != nil {
 		return nil, err

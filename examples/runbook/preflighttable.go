@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,14 +28,7 @@ func preflightTable(w io.Writer, d findingsDocument, group bool) {
 	for _, l := range left {
 		fmt.Fprintln(w, l)
 	}
-	if len(d.Remedies) == 0 {
-		return
-	}
-	fmt.Fprintln(w)
-	line(w, "CHECK", "TO MEND IT")
-	for _, id := range sortedByFirst(d.Findings, d.Remedies) {
-		line(w, id, d.Remedies[id])
-	}
+	remediesTable(w, d.Findings, d.Remedies)
 }
 
 // area is the part of a check's id before the slash.
@@ -49,40 +43,21 @@ var areaOrder = []string{"source", "target", "worker", "connector", "config", "o
 
 // areasTable counts how the checks of each area ended.
 func areasTable(w io.Writer, results []preflight.Result, findings []offsetmap.Finding) {
-	type counts struct{ block, warn, info, passed, notMade, notAsked int }
-	all := map[string]*counts{}
-	of := func(id string) *counts {
+	all := map[string]map[string]int{}
+	count := func(id, word string) {
 		a := area(id)
 		if all[a] == nil {
-			all[a] = &counts{}
+			all[a] = map[string]int{}
 		}
-		return all[a]
+		all[a][word]++
 	}
 	for _, r := range results {
-		switch c := of(r.Check); r.State {
-		case preflight.Passed:
-			c.passed++
-		case preflight.NotMade:
-			c.notMade++
-		case preflight.NotAsked:
-			c.notAsked++
-		case preflight.Found:
-		}
+		count(r.Check, string(r.State))
 	}
 	for _, f := range findings {
-		switch c := of(f.Check); f.Severity {
-		case offsetmap.Block:
-			c.block++
-		case offsetmap.Warn:
-			c.warn++
-		case offsetmap.Info:
-			c.info++
-		}
+		count(f.Check, string(f.Severity))
 	}
-	areas := make([]string, 0, len(all))
-	for a := range all {
-		areas = append(areas, a)
-	}
+	areas := slices.Collect(maps.Keys(all))
 	place := func(a string) int {
 		if i := slices.Index(areaOrder, a); i >= 0 {
 			return i
@@ -93,32 +68,25 @@ func areasTable(w io.Writer, results []preflight.Result, findings []offsetmap.Fi
 	line(w, "AREA", "BLOCK", "WARN", "INFO", "PASSED", "NOT MADE", "NOT ASKED")
 	for _, a := range areas {
 		c := all[a]
-		line(w, a, c.block, c.warn, c.info, c.passed, c.notMade, c.notAsked)
+		line(w, a, c[string(offsetmap.Block)], c[string(offsetmap.Warn)], c[string(offsetmap.Info)],
+			c[string(preflight.Passed)], c[string(preflight.NotMade)], c[string(preflight.NotAsked)])
 	}
 }
 
-// folded leaves the first findings of each check and severity, and says of how many
-// it has left the rest out.
+// folded leaves the first findings of each check and severity, by which they are sorted,
+// and says of how many it has left the rest out.
 func folded(findings []offsetmap.Finding) (shown []offsetmap.Finding, left []string) {
-	type key struct {
-		severity offsetmap.Severity
-		check    string
-	}
-	count := map[key]int{}
-	var order []key
-	for _, f := range findings {
-		k := key{f.Severity, f.Check}
-		if count[k] == 0 {
-			order = append(order, k)
+	for len(findings) > 0 {
+		f := findings[0]
+		n := slices.IndexFunc(findings, func(o offsetmap.Finding) bool { return o.Severity != f.Severity || o.Check != f.Check })
+		if n < 0 {
+			n = len(findings)
 		}
-		if count[k]++; count[k] <= mostOfACheck {
-			shown = append(shown, f)
+		shown = append(shown, findings[:min(n, mostOfACheck)]...)
+		if more := n - mostOfACheck; more > 0 {
+			left = append(left, fmt.Sprintf("and %d more of %s %s: -o json lists all", more, f.Severity, f.Check))
 		}
-	}
-	for _, k := range order {
-		if n := count[k] - mostOfACheck; n > 0 {
-			left = append(left, fmt.Sprintf("and %d more of %s %s: -o json lists all", n, k.severity, k.check))
-		}
+		findings = findings[n:]
 	}
 	return shown, left
 }
@@ -126,22 +94,21 @@ func folded(findings []offsetmap.Finding) (shown []offsetmap.Finding, left []str
 // remedies are those of checks that have found something beside what a reader of the
 // plan should know.
 func remedies(findings []offsetmap.Finding) map[string]string {
-	all := map[string]string{}
-	for _, f := range findings {
-		if check, known := preflight.Explain(f.Check); known && f.Severity != offsetmap.Info && check.Remedy != "" {
-			all[f.Check] = check.Remedy
-		}
-	}
-	return all
+	return preflight.Remedies(slices.DeleteFunc(slices.Clone(findings), func(f offsetmap.Finding) bool { return f.Severity == offsetmap.Info }))
 }
 
-// sortedByFirst are the ids of remedies in the order in which findings name them.
-func sortedByFirst(findings []offsetmap.Finding, remedies map[string]string) []string {
-	var ids []string
+// remediesTable shows each remedy once, in the order in which findings name their checks.
+func remediesTable(w io.Writer, findings []offsetmap.Finding, remedies map[string]string) {
+	if len(remedies) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	line(w, "CHECK", "TO MEND IT")
+	told := map[string]bool{}
 	for _, f := range findings {
-		if remedies[f.Check] != "" && !slices.Contains(ids, f.Check) {
-			ids = append(ids, f.Check)
+		if remedy := remedies[f.Check]; remedy != "" && !told[f.Check] {
+			told[f.Check] = true
+			line(w, f.Check, remedy)
 		}
 	}
-	return ids
 }

@@ -2,8 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -54,6 +54,7 @@ func (a *app) writeReport(m *migration, out string) error {
 		return err
 	}
 	var paths []string
+	var document []byte // the last: that is the JSON
 	for _, file := range []struct {
 		name  string
 		write func(io.Writer) error
@@ -66,15 +67,9 @@ func (a *app) writeReport(m *migration, out string) error {
 		if err := flinkmm2.WriteFile(path, text.Bytes()); err != nil {
 			return err
 		}
-		paths = append(paths, path)
+		paths, document = append(paths, path), text.Bytes()
 	}
-	var document bytes.Buffer
-	if a.output != "table" {
-		if err := d.WriteJSON(&document); err != nil {
-			return err
-		}
-	}
-	if err := a.print(document.Bytes(), func(w io.Writer) {
+	if err := a.print(document, func(w io.Writer) {
 		fmt.Fprintln(w, d.Summary)
 		fmt.Fprintf(w, "plan %s\n", d.Plan.Digest)
 	}); err != nil {
@@ -140,18 +135,8 @@ func readKind[T any](path, kind string) (*T, error) {
 	if err != nil {
 		return nil, err
 	}
-	var head struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-	}
-	if err := json.Unmarshal(raw, &head); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if head.APIVersion != offsetmap.APIVersion || head.Kind != kind {
-		return nil, fmt.Errorf("%s: apiVersion %q, kind %q: want %q and %q", path, head.APIVersion, head.Kind, offsetmap.APIVersion, kind)
-	}
 	v := new(T)
-	if err := offsetmap.DecodeStrictly(raw, v); err != nil {
+	if err := offsetmap.DecodeKind(raw, kind, v); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return v, nil
