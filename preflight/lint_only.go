@@ -25,7 +25,7 @@ func lintOnlyChecks() []Check {
 		Title:      "No other mirror copies the topics back",
 		Severity:   offsetmap.Info,
 		Acceptable: offsetmap.Never,
-		Looks:      "replication.policy.class",
+		Looks:      "replication.policy.class; of a connector on a worker, connector/reverse-flow looks at the others there",
 		Why:        "IdentityReplicationPolicy keeps names, so that MirrorMaker 2 cannot see that a topic was copied (KAFKA-9726): two mirrors in both directions over the same topics copy every record for ever.",
 		Remedy:     "Look through the configs of all mirrors between the two clusters: none of the other direction may select these topics.",
 		Judge:      identityLoop,
