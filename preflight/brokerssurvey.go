@@ -31,11 +31,13 @@ func (p Probe) surveyBrokers(ctx context.Context, f Facts, s *Surroundings) {
 	}
 	s.ages = readAges(ctx, p.Source, wanted)
 	s.localStarts, s.noLocalStart = measured(fresh.List(ctx, p.Source, "local log start", p.Source.ListLocalLogStartOffsets, remote...))
+	s.SourceOwners = describeOwners(ctx, p.Source, f.Open, f.At)
+	s.TargetOwners = describeOwners(ctx, p.Target, f.TargetOpen, f.At)
 	s.Movement = p.move(ctx, f)
 }
 
 // brokerSurveyChecks are about what brokers and topics are set to, how old records are,
 // and what moves.
 func brokerSurveyChecks() []Check {
-	return slices.Concat(replicaChecks(), retentionChecks(), targetConfigChecks(), targetTimeChecks(), movementChecks())
+	return slices.Concat(replicaChecks(), retentionChecks(), targetConfigChecks(), targetTimeChecks(), hangingChecks(), movementChecks())
 }

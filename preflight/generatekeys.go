@@ -27,7 +27,7 @@ func (g *GeneratedConfig) copying(t Template) {
 	g.set(keySourceAlias, t.SourceAlias, "part of every stored offset: never change it afterwards")
 	g.set(keyTargetAlias, t.targetAlias(), "another name than the source's, else every topic counts as a cycle")
 	g.set(keySourceBootstrap, strings.Join(t.SourceBootstrap, ","), "where records are read")
-	g.set("target.cluster.bootstrap.servers", strings.Join(t.TargetBootstrap, ","), "for the admin client alone; records go where the worker's producer points")
+	g.set(keyTargetBootstrap, strings.Join(t.TargetBootstrap, ","), "for the admin client alone; records go where the worker's producer points")
 	quoted := make([]string, len(t.Topics))
 	for i, topic := range t.Topics {
 		quoted[i] = strings.ReplaceAll(topic, ".", `\.`)

@@ -59,6 +59,13 @@ func realBreakages(t *testing.T, stage *jvm.Lab, orders string) map[string]realB
 				l.eventually(func() bool { return len(found(l.whole(), "target/min-insync-replicas")) == 0 }, "the brokers tell the setting")
 			}
 		}, says: []string{"of 2 partitions 2 have fewer replicas", "with the replicas [1]"}},
+		"source/hanging-transaction": {of: hanging(stage.Source, sourceOf, orders, 1), says: []string{
+			"it hangs: for its coordinator there is none: its transactional id is " + orders + "-late, Empty", "The connector reads uncommitted",
+			"kafka-transactions.sh --bootstrap-server " + stage.Source.Bootstrap + " abort --topic " + orders + " --partition 1 --start-offset 0",
+		}},
+		"target/hanging-transaction": {of: hanging(stage.Target, targetOf, orders, 1), says: []string{
+			"kafka-transactions.sh --bootstrap-server " + stage.Target.Bootstrap + " abort --topic " + orders + " --partition 1 --start-offset 0",
+		}},
 		// Real brokers list a producer also while it is idle.
 		"target/other-writers": {of: func(l *lab) func() {
 			l.watch(time.Minute, func() { l.write(l.to, orders, 1, 2, time.Now()) })

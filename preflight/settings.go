@@ -13,6 +13,7 @@ const (
 	keySourceAlias       = "source.cluster.alias"
 	keyTargetAlias       = "target.cluster.alias"
 	keySourceBootstrap   = "source.cluster.bootstrap.servers"
+	keyTargetBootstrap   = "target.cluster.bootstrap.servers"
 	keyProducerBootstrap = "producer.override.bootstrap.servers"
 	keyReset             = "auto.offset.reset"
 	keyIsolation         = "isolation.level"

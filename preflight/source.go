@@ -37,7 +37,7 @@ func sourceChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "partitions whose last stable offset lies below the high watermark, and their producers (DescribeProducers)",
 		Why:        "A read_committed connector waits below an open transaction until it ends, and looks as if it stood still. A hanging one never ends by itself.",
-		Remedy:     "Let the producer finish, or abort a hanging transaction: kafka-transactions.sh --bootstrap-server SOURCE abort --topic TOPIC --partition N --start-offset OFFSET",
+		Remedy:     "Let the producer finish: its transaction ends at its timeout at the latest. Where it hangs, source/hanging-transaction says so, and how to abort it.",
 		Judge:      sourceOpen,
 	}}
 }

@@ -31,6 +31,9 @@ type Surroundings struct {
 	// KnownKeys are what the worker's plugin MirrorSourceConnector defines. Absent
 	// without such a connector.
 	KnownKeys offsetmap.Fact[[]connectrest.ConfigKey]
+	// SourceOwners and TargetOwners say whose Facts.Open and Facts.TargetOpen are.
+	// Absent: there are none.
+	SourceOwners, TargetOwners offsetmap.Fact[TransactionOwners]
 	// Movement is what moved over [Probe.Window]. Absent: there was one look.
 	Movement offsetmap.Fact[Movement]
 	// Delivery holds what was found of each partition of the source whose C, where it
@@ -61,6 +64,20 @@ func (p Probe) Survey(ctx context.Context) Facts {
 // targetTopics are the target's names of the migration's topics, as far as they exist.
 func (f Facts) targetTopics() []string {
 	return topicsOf(f.TargetTails)
+}
+
+func (f Facts) sourceOwners() offsetmap.Fact[TransactionOwners] {
+	if f.Surroundings == nil {
+		return offsetmap.Absent[TransactionOwners]()
+	}
+	return f.Surroundings.SourceOwners
+}
+
+func (f Facts) targetOwners() offsetmap.Fact[TransactionOwners] {
+	if f.Surroundings == nil {
+		return offsetmap.Absent[TransactionOwners]()
+	}
+	return f.Surroundings.TargetOwners
 }
 
 // around makes a check of the surroundings. Where they were not read it was not asked.

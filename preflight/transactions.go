@@ -72,7 +72,7 @@ func openTransactions(described kadm.DescribedProducersTopics, err error) offset
 func sourceOpen(c *Case, r *Reporter) {
 	for tp, rg := range c.Facts.Ranges {
 		if isHeld(rg.Stable, rg.End) {
-			r.Warn(tp.String(), "%s", heldBy(tp, rg.Stable, rg.End, c.Facts.Open, c.Facts.At))
+			r.Warn(tp.String(), "%s", heldBy(tp, rg.Stable, rg.End, c.Facts.Open, c.Facts.sourceOwners(), c.Facts.At))
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (f Facts) reportHeld(r *Reporter, tp offsetmap.TopicPartition, t Tail) {
 	}
 	open := of(tp, all)
 	for _, o := range open {
-		r.Block(fmt.Sprintf("%s:%d", tp, o.ProducerID), "%s: %s", held, o.describe(f.At))
+		r.Block(o.scope(), "%s: %s%s", held, o.describe(f.At), whose(o, f.targetOwners(), f.At))
 	}
 	// The last stable offset is the first offset of the first one that is open
 	// (UnifiedLog.fetchLastStableOffset).
@@ -157,24 +157,27 @@ func of(tp offsetmap.TopicPartition, all []OpenTransaction) []OpenTransaction {
 }
 
 // heldBy says which transactions hold the last stable offset of a partition.
-func heldBy(tp offsetmap.TopicPartition, stable, end offsetmap.NextOffset, all offsetmap.Fact[[]OpenTransaction], now time.Time) string {
+func heldBy(tp offsetmap.TopicPartition, stable, end offsetmap.NextOffset, all offsetmap.Fact[[]OpenTransaction], owners offsetmap.Fact[TransactionOwners], now time.Time) string {
 	who := undescribed(all.Err())
 	if open, described := all.Get(); described {
 		who = unlisted
 		if open = of(tp, open); len(open) > 0 {
-			who = describe(open, now)
+			who = describe(open, owners, now)
 		}
 	}
 	return below(stable, end) + ": " + who
 }
 
+// scope is that of a finding about the transaction alone.
+func (o OpenTransaction) scope() string { return fmt.Sprintf("%s:%d", o.TopicPartition, o.ProducerID) }
+
 // describe names each transaction: several subtasks of a sink can write to one
 // partition.
-func describe(open []OpenTransaction, now time.Time) string {
+func describe(open []OpenTransaction, owners offsetmap.Fact[TransactionOwners], now time.Time) string {
 	const most = 5
 	var parts []string
 	for _, o := range open[:min(most, len(open))] {
-		parts = append(parts, o.describe(now))
+		parts = append(parts, o.describe(now)+whose(o, owners, now))
 	}
 	if n := len(open) - most; n > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", n))
