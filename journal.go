@@ -45,6 +45,7 @@ type Entry struct {
 	Savepoint string         `json:"savepoint,omitempty"`  // of a plan and a commit-boundary: "sha256:" and the hash of the _metadata that the plan was made from
 	Detail    string         `json:"detail,omitempty"`
 	Ends      []PartitionEnd `json:"targetEnds,omitempty"` // of a start: the target's ends before the first resume
+	Baseline  *Baseline      `json:"baseline,omitempty"`   // of a start: what stood beside the records before the first resume
 	AfterTorn bool           `json:"afterTorn,omitempty"`  // the line before this one was cut short by a crash
 }
 

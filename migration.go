@@ -38,6 +38,10 @@ type Admin interface {
 	DescribeGroups(ctx context.Context, groups ...string) (kadm.DescribedGroups, error)
 	ListGroups(ctx context.Context, filterStates ...string) (kadm.ListedGroups, error)
 	CommitOffsets(ctx context.Context, group string, offsets kadm.Offsets) (kadm.OffsetResponses, error)
+
+	// What Start asks of the target for its baseline, and AcceptanceList again.
+	DescribeACLs(ctx context.Context, filter *kadm.ACLBuilder) (kadm.DescribeACLsResults, error)
+	FetchManyOffsets(ctx context.Context, groups ...string) kadm.FetchOffsetsResponses
 }
 
 // Connect is the part of a Connect REST client that a migration needs.
@@ -51,6 +55,7 @@ type Connect interface {
 	AlterOffsetsInParts(ctx context.Context, name string, offsets []connectrest.Offset, opts ...connectrest.PartsOption) error
 	Stop(ctx context.Context, name string) error
 	Resume(ctx context.Context, name string) error
+	ListConnectors(ctx context.Context, expand ...connectrest.Expansion) (connectrest.ConnectorList, error)
 	Delete(ctx context.Context, name string) error
 }
 

@@ -15,6 +15,8 @@ var (
 	preflightSchema string
 	//go:embed schema/inventory.json
 	inventorySchema string
+	//go:embed schema/acceptance-list.json
+	acceptanceListSchema string
 )
 
 // PositionsSchema returns the JSON schema (draft 2020-12) of Positions files: of
@@ -40,3 +42,6 @@ func PreflightSchema() []byte { return []byte(preflightSchema) }
 // InventorySchema returns the JSON schema (draft 2020-12) of what a savepoint or
 // checkpoint holds, as the program runbook prints it in inspect.
 func InventorySchema() []byte { return []byte(inventorySchema) }
+
+// AcceptanceListSchema returns the JSON schema (draft 2020-12) of AcceptanceList files.
+func AcceptanceListSchema() []byte { return []byte(acceptanceListSchema) }

@@ -21,10 +21,13 @@ func TestSchemasAndTypesHaveTheSameMembers(t *testing.T) {
 	positions.SameMembers(t, "positions", reflect.TypeFor[flinkmm2.Positions](), positions.Def("ofSavepoint"))
 	boundary.SameMembers(t, "boundary", reflect.TypeFor[flinkmm2.Boundary](), boundary.Root)
 	proofs.SameMembers(t, "proof", reflect.TypeFor[flinkmm2.Proof](), proofs.Root)
+	lists := schematest.New(t, flinkmm2.AcceptanceListSchema())
+	lists.SameMembers(t, "acceptance list", reflect.TypeFor[flinkmm2.AcceptanceList](), lists.Root)
 }
 
 func TestSchemasListTheConstants(t *testing.T) {
 	positions, boundary, proofs := schematest.New(t, flinkmm2.PositionsSchema()), schematest.New(t, flinkmm2.BoundarySchema()), schematest.New(t, flinkmm2.ProofSchema())
+	lists := schematest.New(t, flinkmm2.AcceptanceListSchema())
 	member := func(n schematest.Object, name string) schematest.Object {
 		return n["properties"].(schematest.Object)[name].(schematest.Object)
 	}
@@ -43,7 +46,11 @@ func TestSchemasListTheConstants(t *testing.T) {
 		"state": {member(positions.Def("position"), "state"), []string{offsetmap.Unassigned.String(), offsetmap.FinishedOrUnassigned.String()}},
 		"relation": {member(positions.Def("relation"), "relation"), texts(
 			flinkstate.Equal, flinkstate.Behind, flinkstate.Ahead, flinkstate.Missing, flinkstate.Unread)},
-		"outcome": {proofs.Def("outcome"), texts(proof.Proven, proof.Failed, proof.NotProven, proof.NoProgress, proof.NothingToCopy, proof.ProgressWithoutRecords)},
+		"point of the acceptance list": {member(lists.Def("point"), "id"), texts(
+			flinkmm2.AcceptImported, flinkmm2.AcceptFirstRecord, flinkmm2.AcceptNothingMissing, flinkmm2.AcceptRunning, flinkmm2.AcceptImage,
+			flinkmm2.AcceptRestart, flinkmm2.AcceptNoCompanions, flinkmm2.AcceptNoSynchronisation, flinkmm2.AcceptAsBefore)},
+		"state of a point": {member(lists.Def("point"), "state"), texts(flinkmm2.Shown, flinkmm2.Attested, flinkmm2.NotProven)},
+		"outcome":          {proofs.Def("outcome"), texts(proof.Proven, proof.Failed, proof.NotProven, proof.NoProgress, proof.NothingToCopy, proof.ProgressWithoutRecords)},
 		"outcome of a partition": {member(proofs.Def("partitionProof"), "outcome"), texts(
 			proof.PartitionProven, proof.PartitionFailed, proof.PartitionNothingToCopy, proof.PartitionPending,
 			proof.PartitionUnread, proof.PartitionUnprovable, proof.PartitionHidden, proof.PartitionWaiting, proof.PartitionWithoutRecords)},
@@ -177,7 +184,7 @@ func TestSchemasRefuseWhatNoFileHolds(t *testing.T) {
 }
 
 func TestSchemasAreCopies(t *testing.T) {
-	for _, schema := range []func() []byte{flinkmm2.PositionsSchema, flinkmm2.BoundarySchema, flinkmm2.ProofSchema, flinkmm2.CheckpointSchema, flinkmm2.PreflightSchema} {
+	for _, schema := range []func() []byte{flinkmm2.PositionsSchema, flinkmm2.BoundarySchema, flinkmm2.ProofSchema, flinkmm2.CheckpointSchema, flinkmm2.PreflightSchema, flinkmm2.AcceptanceListSchema} {
 		schema()[0] = 'x'
 		if schema()[0] != '{' {
 			t.Error("a caller can change the schema")

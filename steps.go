@@ -229,7 +229,7 @@ func (m *Migration) recordStart(ctx context.Context, plan *offsetmap.Plan, seen 
 	for _, r := range plan.Body.Rows {
 		ends = append(ends, PartitionEnd{TopicPartition: r.TopicPartition, End: measured[r.TopicPartition].TargetEnd})
 	}
-	return m.journal(ctx, Entry{Act: actStart, Phase: PhaseDone, Plan: plan.Digest, Approved: approvedBy, Ends: ends})
+	return m.journal(ctx, Entry{Act: actStart, Phase: PhaseDone, Plan: plan.Digest, Approved: approvedBy, Ends: ends, Baseline: m.baseline(ctx, plan)})
 }
 
 func (m *Migration) resume(ctx context.Context, plan *offsetmap.Plan, o *observer, approvedBy string) error {

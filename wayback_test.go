@@ -43,6 +43,7 @@ type wayBack struct {
 	group          string // that plans are to look at
 	options        []flinkmm2.Option
 	changes        map[string]string // of the connector's config
+	beside         flinkmm2.Connect  // instead of a client of the worker
 
 	*clock
 }
@@ -180,13 +181,21 @@ func (w *wayBack) over(source flinkmm2.Admin, journal flinkmm2.Journal) *flinkmm
 	m, err := flinkmm2.New(flinkmm2.Config{
 		Source:  flinkmm2.Cluster{Admin: source, Options: w.source.client.Opts()},
 		Target:  flinkmm2.Cluster{Admin: w.target.admin, Options: w.target.client.Opts()},
-		Connect: hasty{w.connect}, Connector: "mm2", Journal: journal,
+		Connect: w.client(), Connector: "mm2", Journal: journal,
 		ConnectorConfig: w.config(),
 	}, append([]flinkmm2.Option{flinkmm2.WithClock(w.now, w.sleep), flinkmm2.WithFlushTimeout(flushTimeout), flinkmm2.WithReadBackTimeout(2 * time.Second)}, w.options...)...)
 	if err != nil {
 		w.Fatal(err)
 	}
 	return m
+}
+
+// client is the Connect client of this world.
+func (w *wayBack) client() flinkmm2.Connect {
+	if w.beside != nil {
+		return w.beside
+	}
+	return hasty{w.connect}
 }
 
 // config is the connector's, with the changes of this world.

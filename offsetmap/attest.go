@@ -1,6 +1,7 @@
 package offsetmap
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,20 @@ type Attestation[T any] struct {
 // Attest returns an attestation of value, by somebody, for a reason.
 func Attest[T any](value T, by, reason string) *Attestation[T] {
 	return &Attestation[T]{Value: value, By: by, Reason: reason}
+}
+
+// Check returns an error where nobody can answer for the attestation, since its name
+// or its reason is missing or is no text, or where it must not be kept.
+func (a Attestation[T]) Check() error {
+	switch {
+	case strings.TrimSpace(a.By) == "" || strings.TrimSpace(a.Reason) == "":
+		return fmt.Errorf("attested without a name and a reason (by %q, reason %q)", a.By, a.Reason)
+	case !utf8.ValidString(a.By) || !utf8.ValidString(a.Reason):
+		return fmt.Errorf("the name %q or the reason %q is not UTF-8", a.By, a.Reason)
+	case hasUser(a.By) || hasUser(a.Reason) || hasUser(fmt.Sprint(a.Value)):
+		return errors.New("it holds an address with a user or a password, which a plan would keep: leave them out")
+	}
+	return nil
 }
 
 // Attestations are what a person states of the old job. Those that are always
@@ -123,12 +138,8 @@ func require[T any](out *blocks, name string, a *Attestation[T], wrong func(T) s
 func optional[T any](out *blocks, name string, a *Attestation[T], wrong func(T) string) {
 	switch {
 	case a == nil:
-	case strings.TrimSpace(a.By) == "" || strings.TrimSpace(a.Reason) == "":
-		out.add(name, "attested without a name and a reason (by %q, reason %q)", a.By, a.Reason)
-	case !utf8.ValidString(a.By) || !utf8.ValidString(a.Reason):
-		out.add(name, "the name %q or the reason %q is not UTF-8", a.By, a.Reason)
-	case hasUser(a.By) || hasUser(a.Reason) || hasUser(fmt.Sprint(a.Value)):
-		out.add(name, "it holds an address with a user or a password, which a plan would keep: leave them out")
+	case a.Check() != nil:
+		out.add(name, "%v", a.Check())
 	default:
 		if w := wrong(a.Value); w != "" {
 			out.add(name, "attested %v by %s: %s", a.Value, a.By, w)

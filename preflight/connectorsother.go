@@ -9,6 +9,12 @@ import (
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
+// The connectors that MirrorMaker 2 has beside the one that copies.
+const (
+	checkpointConnector = "MirrorCheckpointConnector"
+	heartbeatConnector  = "MirrorHeartbeatConnector"
+)
+
 func otherConnectorChecks() []Check {
 	const (
 		looks = "the other connectors of the same workers: config, state, and the topics that each has written (KIP-558)"
@@ -35,8 +41,8 @@ func otherConnectorChecks() []Check {
 			Remedy:     "Stop the other one (PUT /connectors/NAME/stop), take the topics out of its topics, or use a policy that prefixes names for one direction.",
 			Judge:      aroundWorkers(reverseFlow),
 		},
-		companionCheck("checkpoint", "MirrorCheckpointConnector", "It translates and, with sync.group.offsets.enabled, overwrites the offsets of consumer groups on the target, by way of offset-syncs that this migration does not write."),
-		companionCheck("heartbeat", "MirrorHeartbeatConnector", "It writes a topic heartbeats that MirrorSourceConnectors copy whatever their topics say, before 4.0 always."),
+		companionCheck("checkpoint", checkpointConnector, "It translates and, with sync.group.offsets.enabled, overwrites the offsets of consumer groups on the target, by way of offset-syncs that this migration does not write."),
+		companionCheck("heartbeat", heartbeatConnector, "It writes a topic heartbeats that MirrorSourceConnectors copy whatever their topics say, before 4.0 always."),
 	}
 }
 

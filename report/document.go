@@ -40,7 +40,9 @@ type Document struct {
 	Approval *Approval `json:"approval"`
 	Totals   Totals    `json:"totals"`
 	// Proof is null while nothing was watched.
-	Proof        *Proof        `json:"proof"`
+	Proof *Proof `json:"proof"`
+	// Acceptance is null while nobody has held the migration against its list.
+	Acceptance   *Acceptance   `json:"acceptance"`
 	Attestations []Attestation `json:"attestations"`
 	// Checks is null when no results of checks were kept.
 	Checks *Checks `json:"checks"`

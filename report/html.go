@@ -67,6 +67,7 @@ type page struct {
 	FindingGroups []findingGroup
 	Areas         []area
 	Chart         *chart
+	Points        []shownPoint
 }
 
 type filter struct {
@@ -82,7 +83,7 @@ func pageOf(d *Document) page {
 		// The two texts are this package's own; the policy lets no other run.
 		CSS: template.CSS(styleText), Script: template.JS(scriptText), //nolint:gosec // not a text of anybody else
 		Policy: fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'", hashOf(styleText), hashOf(scriptText)),
-		Tone:   d.tone(), Table: t, First: t.first(), Columns: t.columns(), FindingGroups: findingGroups(d.Findings), Areas: areasOf(d.Checks), Chart: chartOf(d.Lag),
+		Tone:   d.tone(), Table: t, First: t.first(), Columns: t.columns(), FindingGroups: findingGroups(d.Findings), Areas: areasOf(d.Checks), Chart: chartOf(d.Lag), Points: pointsOf(d.Acceptance),
 	}
 	if d.Proof != nil {
 		p.ProofTone = toneOf(d.Proof.Outcome)

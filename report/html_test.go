@@ -53,6 +53,9 @@ func spoiled(t testing.TB, say string) *report.Document {
 	s.Proof.Partitions[4].Reason, s.Proof.Partitions[4].Examples[0].Differs = say, []string{say}
 	s.Preflight = preflightOf(plan)
 	s.Preflight.Report.Results[2].Saw = []string{say}
+	s.Acceptance = acceptanceOf(plan)
+	s.Acceptance.Points[0].Evidence, s.Acceptance.Points[1].Open = []string{say}, []string{say}
+	s.Acceptance.Points[2].Attested = offsetmap.Attest(say, say, say)
 	s.Journal = journalOf(s)
 	s.Journal[3].Detail, s.Journal[3].By, s.Journal[5].Approved = say, say, say
 	return newDocument(t, s)
@@ -113,6 +116,9 @@ func TestNoSecretIsInAReport(t *testing.T) {
 	s.Proof, s.Preflight = failed(proofOf(plan)), preflightOf(plan)
 	s.Proof.Partitions[4].Reason = "reset by " + address
 	s.Preflight.Report.Results[0].Saw = []string{address}
+	s.Acceptance = acceptanceOf(plan)
+	s.Acceptance.Points[0].Evidence, s.Acceptance.Points[1].Open = []string{address}, []string{address}
+	s.Acceptance.Points[2].Attested = offsetmap.Attest(address, address, address)
 	s.Journal = journalOf(s)
 	s.Journal[3].Detail, s.Journal[3].By, s.Journal[5].Approved = address, address, address
 	d := newDocument(t, s)

@@ -18,6 +18,7 @@ func (d *Document) WriteMarkdown(w io.Writer) error {
 	m.text("Report of %s. All times are UTC. C is the next offset to read, M = C − 1 the last one handled, which Connect stores.", d.CreatedAt)
 	m.approval(d)
 	m.proof(d)
+	m.acceptance(d)
 	m.findings(d)
 	m.checks(d)
 	m.heading("Attestations")
@@ -132,6 +133,24 @@ func (m *markdown) proof(d *Document) {
 	}
 	if left > 0 {
 		m.text("\n%s partitions more are in the JSON report.", group(int64(left)))
+	}
+}
+
+func (m *markdown) acceptance(d *Document) {
+	m.heading("Acceptance")
+	a := d.Acceptance
+	if a == nil {
+		m.text("Nobody has held the migration against its list yet.")
+		return
+	}
+	verdict := "Not complete"
+	if a.Complete {
+		verdict = "Complete"
+	}
+	m.text("**%s**, as of %s.", verdict, a.CreatedAt)
+	m.table("Point", "State", "What it demands", "What was seen")
+	for _, p := range pointsOf(a) {
+		m.row(p.ID, p.Word, p.Title, strings.Join(p.Seen, "; "))
 	}
 }
 

@@ -25,6 +25,8 @@ type Sources struct {
 	Journal []flinkmm2.Entry
 	// Proof is the last of the plan.
 	Proof *flinkmm2.Proof
+	// Acceptance is the last list of the plan.
+	Acceptance *flinkmm2.AcceptanceList
 	// Boundary is where Flink goes on.
 	Boundary *flinkmm2.Boundary
 	// Preflight is the one that the plan was made after.
@@ -52,7 +54,7 @@ func New(s Sources) (*Document, error) {
 	if err := s.Plan.Check(); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	if err := errors.Join(s.checkProof(), s.checkBoundary(), s.checkPreflight(), s.checkLag()); err != nil {
+	if err := errors.Join(s.checkProof(), s.checkAcceptance(), s.checkBoundary(), s.checkPreflight(), s.checkLag()); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	b := s.Plan.Body
@@ -74,7 +76,7 @@ func New(s Sources) (*Document, error) {
 	}
 	d.Return = returnOf(s.Boundary, d.Partitions)
 	d.Totals = totalsOf(d)
-	d.Proof = proofOf(s.Proof)
+	d.Proof, d.Acceptance = proofOf(s.Proof), acceptanceOf(s.Acceptance)
 	d.Summary = d.summary()
 	return d, nil
 }
@@ -169,11 +171,7 @@ func checksOf(p *Preflight) *Checks {
 	known := catalogue()
 	out := &Checks{At: p.At, Results: make([]Check, 0, len(p.Report.Results))}
 	for _, r := range p.Report.Results {
-		saw := make([]string, 0, len(r.Saw))
-		for _, s := range r.Saw {
-			saw = append(saw, clean(s))
-		}
-		r.Saw = saw
+		r.Saw = cleanAll(r.Saw)
 		out.Results = append(out.Results, Check{Result: r, Title: known[r.Check].Title})
 	}
 	return out

@@ -30,8 +30,9 @@ func TestSourcesOfAnotherMigrationAreRefused(t *testing.T) {
 		"proof of more": {func(s *report.Sources) {
 			s.Proof.Partitions = append(s.Proof.Partitions, flinkmm2.PartitionProof{TopicPartition: tp("audit-0")})
 		}, "the proof has audit-0, which the plan does not have"},
-		"boundary of another plan": {func(s *report.Sources) { s.Boundary.Plan = other }, `the boundary is of plan "` + other},
-		"boundary of a part":       {func(s *report.Sources) { s.Boundary.Partitions = s.Boundary.Partitions[1:] }, "the boundary lacks orders-0"},
+		"acceptance list of another plan": {func(s *report.Sources) { s.Acceptance.Plan = other }, `the acceptance list is of plan "` + other},
+		"boundary of another plan":        {func(s *report.Sources) { s.Boundary.Plan = other }, `the boundary is of plan "` + other},
+		"boundary of a part":              {func(s *report.Sources) { s.Boundary.Partitions = s.Boundary.Partitions[1:] }, "the boundary lacks orders-0"},
 		"preflight that was blocked": {func(s *report.Sources) {
 			s.Preflight.Report.Findings = []offsetmap.Finding{{Severity: offsetmap.Block, Check: "target/unknown"}}
 		}, "the preflight of 2026-03-01T12:00:00Z is not the one that the plan was made after, since it was blocked"},

@@ -183,10 +183,23 @@ func preflightOf(plan *offsetmap.Plan) *report.Preflight {
 	}}
 }
 
+// acceptanceOf is a list with a point of each state, and of one where a person's word
+// does not stand.
+func acceptanceOf(plan *offsetmap.Plan) *flinkmm2.AcceptanceList {
+	return &flinkmm2.AcceptanceList{
+		APIVersion: offsetmap.APIVersion, Kind: flinkmm2.AcceptanceListKind, CreatedAt: offsetmap.At(made.Add(2 * time.Hour)), Plan: plan.Digest, Connector: plan.Body.Connector.Name,
+		Points: []flinkmm2.AcceptancePoint{
+			{ID: flinkmm2.AcceptImported, Title: "Every partition was imported", State: flinkmm2.Shown, Evidence: []string{"read back equal to the plan"}, Open: []string{}},
+			{ID: flinkmm2.AcceptNothingMissing, Title: "No record is missing", State: flinkmm2.NotProven, Evidence: []string{}, Open: []string{"the proof ended with failed"}, Next: "watch again"},
+			{ID: flinkmm2.AcceptRestart, Title: "It survives a restart", State: flinkmm2.Attested, Evidence: []string{}, Open: []string{"nothing was recorded"}, Attested: attested("all workers <replaced>", "seen on the dashboard")},
+		},
+	}
+}
+
 // whole is small with everything that a report can be made from, short of a rollback.
 func whole(t testing.TB) report.Sources {
 	s := small(t)
-	s.Journal, s.Proof, s.Preflight = journalOf(s), failed(proofOf(s.Plan)), preflightOf(s.Plan)
+	s.Journal, s.Proof, s.Preflight, s.Acceptance = journalOf(s), failed(proofOf(s.Plan)), preflightOf(s.Plan), acceptanceOf(s.Plan)
 	for i := range 40 {
 		s.Lag = append(s.Lag, report.LagPoint{At: offsetmap.At(made.Add(time.Duration(20+i) * time.Minute)), Lag: int64((40 - i) * (40 - i) * 7)})
 	}

@@ -36,6 +36,7 @@ The order of the steps:
   8. start       on a person's word: the digest      resumes the connector
   9. watch       the proof, record by record         writes state.dir/proof.json
      rollback    before or after the start           undoes, or says where Flink goes on
+ 10. accept      is everything shown or attested?    writes state.dir/acceptance.json
 
 Exit statuses: 0 done, 1 failed, 2 wrong usage, 3 blocked by a finding, 4 the
 world or the file no longer matches the plan, 5 outcome unknown, 6 running
@@ -93,7 +94,7 @@ func (a *app) root() *cobra.Command {
 		step.GroupID = "steps"
 		root.AddCommand(step)
 	}
-	for _, other := range []*cobra.Command{a.inspectCommand(), a.reportCommand(), a.configCommand(), a.lintCommand(), a.explainCommand(), a.versionCommand()} {
+	for _, other := range []*cobra.Command{a.inspectCommand(), a.acceptCommand(), a.reportCommand(), a.configCommand(), a.lintCommand(), a.explainCommand(), a.versionCommand()} {
 		other.GroupID = "other"
 		root.AddCommand(other)
 	}

@@ -29,6 +29,8 @@ type migrationFile struct {
 	State     stateSection           `json:"state"`
 	Attest    offsetmap.Attestations `json:"attest"`
 	Accept    []offsetmap.Acceptance `json:"accept"`
+	// Acceptance is for the list at the end, by point.
+	Acceptance acceptanceSection `json:"acceptance"`
 }
 
 type clusterSection struct {

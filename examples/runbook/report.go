@@ -25,13 +25,13 @@ func (a *app) reportCommand() *cobra.Command {
 	cmd := a.step("report", "Write what was decided, approved and proven into one page",
 		`report joins the files of state.dir into one document: the plan, what the checks had
 looked at, what was attested and accepted by whom, the journal with the word by
-which it was started, the proof, and C' after a rollback. A person approves, audits
-or answers for a migration by it.
+which it was started, the proof, the acceptance list, and C' after a rollback. A
+person approves, audits or answers for a migration by it.
 
 It writes report.html, report.md and report.json into state.dir, or into the folder
 of --out. The page is one file: it needs no network, prints, and holds 100,000
-partitions. It reaches no cluster and changes nothing else. A proof or a boundary of an
-earlier plan is left out, and the program says so.`,
+partitions. It reaches no cluster and changes nothing else. A proof, a list or a
+boundary of an earlier plan is left out, and the program says so.`,
 		"open report.html; before the start, hand it to whoever approves the plan",
 		func(context.Context) error {
 			m, err := readMigration(a.file)
@@ -105,6 +105,13 @@ func (a *app) documentOf(dir string) (*report.Document, error) {
 	}
 	if err == nil && a.isOf(plan, boundary.Plan, boundaryFile) {
 		s.Boundary = boundary
+	}
+	list, err := readKind[flinkmm2.AcceptanceList](filepath.Join(dir, acceptanceFile), flinkmm2.AcceptanceListKind)
+	if err != nil {
+		return nil, err
+	}
+	if list != nil && a.isOf(plan, list.Plan, acceptanceFile) {
+		s.Acceptance = list
 	}
 	kept, err := readKind[findingsDocument](filepath.Join(dir, preflightFile), preflightKind)
 	if err != nil {

@@ -41,12 +41,13 @@ func followSchemas(dir string, before map[string]string) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		schema, known := map[string]func() []byte{
-			flinkmm2.PositionsKind:  flinkmm2.PositionsSchema,
-			flinkmm2.BoundaryKind:   flinkmm2.BoundarySchema,
-			flinkmm2.ProofKind:      flinkmm2.ProofSchema,
-			flinkmm2.CheckpointKind: flinkmm2.CheckpointSchema,
-			preflightKind:           flinkmm2.PreflightSchema,
-			report.Kind:             report.Schema,
+			flinkmm2.PositionsKind:      flinkmm2.PositionsSchema,
+			flinkmm2.BoundaryKind:       flinkmm2.BoundarySchema,
+			flinkmm2.ProofKind:          flinkmm2.ProofSchema,
+			flinkmm2.CheckpointKind:     flinkmm2.CheckpointSchema,
+			flinkmm2.AcceptanceListKind: flinkmm2.AcceptanceListSchema,
+			preflightKind:               flinkmm2.PreflightSchema,
+			report.Kind:                 report.Schema,
 		}[head.Kind]
 		if !known {
 			return fmt.Errorf("%s: kind %q has no schema", file, head.Kind)

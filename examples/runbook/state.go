@@ -16,6 +16,7 @@ const (
 	boundaryFile   = "boundary.json"
 	positionsFile  = "positions.json"
 	preflightFile  = "preflight.json"
+	acceptanceFile = "acceptance.json"
 )
 
 // openState makes the folder when it is not there, and returns its path.

@@ -64,7 +64,7 @@ func decode(path string, raw json.RawMessage, v reflect.Value, found *[]error) {
 		for _, key := range slices.Sorted(maps.Keys(parts)) {
 			one := reflect.New(v.Type().Elem()).Elem()
 			decode(fmt.Sprintf("%s[%q]", path, key), parts[key], one, found)
-			v.SetMapIndex(reflect.ValueOf(key), one)
+			v.SetMapIndex(reflect.ValueOf(key).Convert(v.Type().Key()), one)
 		}
 	default:
 		decodeScalar(path, raw, v, found)
