@@ -40,7 +40,7 @@ var imports = map[string]struct {
 	"preflight":               {ours: []string{"offsetmap", "flinkstate", "flinkstate/flinkrest", "connectrest", "internal/fresh", "internal/mirrordef"}, modules: []string{"github.com/twmb/franz-go"}},
 	"report":                  {ours: []string{"", "offsetmap", "preflight", "internal/shown"}},
 	"": {
-		ours:    []string{"offsetmap", "flinkstate", "flinkstate/flinkrest", "connectrest", "preflight", "internal/fresh", "internal/delivery", "internal/engine", "internal/proof"},
+		ours:    []string{"offsetmap", "flinkstate", "flinkstate/flinkrest", "connectrest", "preflight", "internal/fresh", "internal/localfs", "internal/delivery", "internal/engine", "internal/proof"},
 		modules: []string{"github.com/twmb/franz-go"},
 	},
 }

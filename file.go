@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/flinkmm2/flinkmm2/internal/localfs"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -35,16 +36,7 @@ func WriteFile(path string, data []byte) (err error) {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes a new name in dir durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return localfs.SyncDir(filepath.Dir(path))
 }
 
 // WritePlan writes a plan as WriteFile does.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flinkmm2/flinkmm2/internal/localfs"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -116,7 +117,7 @@ func (j *FileJournal) Append(_ context.Context, e Entry) (err error) {
 		return fmt.Errorf("journal %s: %w", j.path, err)
 	}
 	if fresh {
-		return syncDir(filepath.Dir(j.path))
+		return localfs.SyncDir(filepath.Dir(j.path))
 	}
 	return nil
 }

@@ -22,6 +22,10 @@
 // that is not C whether a record lies between. Never does it show that the job has
 // ended: the group of a KafkaSource is Empty while the job runs.
 //
+// [PrepareRewrite] makes a new savepoint out of an old one, whose source goes on
+// where a Rewrite says: the way back for a job whose topics something else has copied
+// meanwhile.
+//
 // # What it reads
 //
 // Metadata versions 2 to 6 (Flink 1.3 to 2.x), savepoints in canonical and

@@ -75,7 +75,29 @@ type opState struct {
 	at      int
 }
 
+// handlePlace is a handle that names a stream, with where it stands in the metadata.
+type handlePlace struct {
+	what, operator string
+	subtask        int // -1 for a coordinator's
+	from, to       int // bytes of the metadata
+	stream         stream
+
+	// Of an operator state handle, whose states are not nil; stream and what belongs
+	// to it alone begin at rest.
+	states []opState
+	rest   int
+}
+
 func (p *metadataParser) streamHandle(what string, depth int) stream {
+	from := p.off
+	s := p.stream(what, depth)
+	if p.visit != nil && p.err == nil {
+		p.visit(handlePlace{what: what, operator: p.operator, subtask: p.subtask, from: from, to: p.off, stream: s})
+	}
+	return s
+}
+
+func (p *metadataParser) stream(what string, depth int) stream {
 	at := p.off
 	s := stream{at: p.base + int64(at), kind: p.i8(what)}
 	switch s.kind {
@@ -136,7 +158,8 @@ func (p *metadataParser) operatorHandle(what string) stream {
 		return stream{}
 	}
 	for range n {
-		s := opState{at: p.off, name: p.stateName(what), mode: p.i8(what)}
+		s := opState{at: p.off}
+		s.name, s.mode = p.stateName(what), p.i8(what)
 		if p.err == nil && (s.mode < splitDistribute || s.mode > broadcast) {
 			p.corrupt(p.off-1, what, "state %q has distribution mode %d", s.name, s.mode)
 		}
@@ -151,12 +174,20 @@ func (p *metadataParser) operatorHandle(what string) stream {
 		}
 		p.states = append(p.states, s)
 	}
+	rest := p.off
 	if kind == operatorMerging {
 		p.raw(what) // folder owned by the task manager
 		p.raw(what) // shared folder
 		p.i8(what)  // whether it is empty, which the stream's type says too
 	}
-	return p.streamHandle(what, 0)
+	s := p.stream(what, 0)
+	if p.visit != nil && p.err == nil {
+		p.visit(handlePlace{
+			what: what, operator: p.operator, subtask: p.subtask, from: at, to: p.off, stream: s,
+			states: append([]opState{}, p.states...), rest: rest,
+		})
+	}
+	return s
 }
 
 // stateName keeps one string for each name: a job has few names and may have

@@ -43,7 +43,10 @@ type operator struct {
 
 // parseMetadata reads the bytes of a whole metadata file
 // (org.apache.flink.runtime.checkpoint.Checkpoints.loadCheckpointMetadata).
-func parseMetadata(file string, b []byte) (*metadata, error) {
+func parseMetadata(file string, b []byte) (*metadata, error) { return visitMetadata(file, b, nil) }
+
+// visitMetadata is parseMetadata for who needs to know where the handles stand.
+func visitMetadata(file string, b []byte, visit func(handlePlace)) (*metadata, error) {
 	c := newCursor(file, 0, b)
 	if m := c.i32("magic number"); m != metadataMagic {
 		c.corrupt(0, "magic number", "%#08x, but a metadata file starts with %#08x", uint32(m), metadataMagic)
@@ -67,7 +70,7 @@ func parseMetadata(file string, b []byte) (*metadata, error) {
 	}
 	n := c.count(28, "operators")
 	m.operators = make([]operator, 0, n)
-	p := metadataParser{cursor: c, version: m.version}
+	p := metadataParser{cursor: c, version: m.version, visit: visit}
 	for range n {
 		op := p.operatorState()
 		if c.err != nil {
@@ -113,6 +116,7 @@ type metadataParser struct {
 	number  uint32    // of the operator that is being read, from 1
 	seen    []uint32  // by subtask, the last operator that has it
 	bytes   int64     // of the streams that were read since addBytes
+	visit   func(handlePlace)
 }
 
 func (p *metadataParser) operatorState() operator {

@@ -86,10 +86,18 @@ func WithoutHashes() Option {
 // The error is an ErrNoMetadata, ErrNoPosition, ErrUnsupported, ErrCorrupt or
 // ErrMissingFiles, or what fsys returned.
 func Read(fsys fs.FS, dir string, opts ...Option) (snap *Snapshot, err error) {
-	defer func() { err = legible(err) }()
+	err = inFS(fsys, dir, opts, func(s *store, name string) (err error) {
+		snap, _, err = read(s, name)
+		return err
+	})
+	return snap, legible(err)
+}
+
+// inFS gives use the name of a metadata file and the store that it lies in.
+func inFS(fsys fs.FS, dir string, opts []Option, use func(s *store, name string) error) error {
 	dir = path.Clean(strings.TrimRight(dir, "/"))
 	if !fs.ValidPath(dir) {
-		return nil, fmt.Errorf("%q is no path inside an fs.FS: it is absolute or leads out of it", dir)
+		return fmt.Errorf("%q is no path inside an fs.FS: it is absolute or leads out of it", dir)
 	}
 	in := func(d string) (place, error) {
 		if d = path.Clean(d); !fs.ValidPath(d) {
@@ -99,9 +107,9 @@ func Read(fsys fs.FS, dir string, opts ...Option) (snap *Snapshot, err error) {
 	}
 	o, maps, err := newOptions(opts, defaultReaders, in)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	from := func(dir, name string) (*Snapshot, error) {
+	from := func(dir, name string) error {
 		s := &store{maps: maps, full: func(p string) string { return p }, options: o}
 		s.home, _ = in(dir)
 		s.near = []place{s.home}
@@ -109,27 +117,34 @@ func Read(fsys fs.FS, dir string, opts ...Option) (snap *Snapshot, err error) {
 			parent, _ := in(path.Dir(dir))
 			s.near = append(s.near, parent)
 		}
-		return read(s, name)
+		return use(s, name)
 	}
 	if path.Base(dir) == metadataName {
 		return from(path.Dir(dir), metadataName)
 	}
-	snap, err = from(dir, metadataName)
-	if err != nil {
+	if err = from(dir, metadataName); err != nil {
 		// A metadata file may have been renamed. That is looked at last, so that
 		// nothing but the files is opened when all is well.
 		if info, err := fs.Stat(fsys, dir); err == nil && info.Mode().IsRegular() {
 			return from(path.Dir(dir), path.Base(dir))
 		}
 	}
-	return snap, err
+	return err
 }
 
 // ReadDir is Read for a local folder. dir is its path or its file: URI, with or
 // without a slash or /_metadata at the end. Nothing outside of that folder and
 // of the targets of WithPathMap is read, not even through symbolic links.
 func ReadDir(dir string, opts ...Option) (snap *Snapshot, err error) {
-	defer func() { err = legible(err) }()
+	err = inDir(dir, opts, func(s *store, name string) (err error) {
+		snap, _, err = read(s, name)
+		return err
+	})
+	return snap, legible(err)
+}
+
+// inDir is inFS for a local folder, which is open while use runs.
+func inDir(dir string, opts []Option, use func(s *store, name string) error) error {
 	var dirs []localfs.Dir
 	defer func() {
 		for _, d := range dirs {
@@ -153,13 +168,13 @@ func ReadDir(dir string, opts ...Option) (snap *Snapshot, err error) {
 	}
 	o, maps, err := newOptions(opts, localReaders(), in)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if dir, err = localPath(dir); err != nil {
-		return nil, err
+		return err
 	}
 	if !utf8.ValidString(dir) {
-		return nil, fmt.Errorf("the path %q is not UTF-8: no plan could name it (make a copy, or a link, of another name)", dir)
+		return fmt.Errorf("the path %q is not UTF-8: no plan could name it (make a copy, or a link, of another name)", dir)
 	}
 	name := metadataName
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() || filepath.Base(dir) == metadataName {
@@ -167,17 +182,17 @@ func ReadDir(dir string, opts ...Option) (snap *Snapshot, err error) {
 	}
 	home, err := in(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s: the folder does not exist%s", ErrNoMetadata, fullPath(filepath.Join(dir, name)), doubt(dir))
+		return fmt.Errorf("%w: %s: the folder does not exist%s", ErrNoMetadata, fullPath(filepath.Join(dir, name)), doubt(dir))
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	near := []place{home}
 	// Only looked at to say where a missing file may be.
 	if parent, err := in(filepath.Join(dir, "..")); err == nil {
 		near = append(near, parent)
 	}
-	return read(&store{home: home, maps: maps, near: near, full: fullPath, options: o}, name)
+	return use(&store{home: home, maps: maps, near: near, full: fullPath, options: o}, name)
 }
 
 // fullPath makes a local path absolute, as far as the system lets it.
@@ -205,15 +220,16 @@ func newOptions(opts []Option, readers int, open func(string) (place, error)) (o
 
 const maxInt = int64(^uint(0) >> 1)
 
-// read does what Read and ReadDir have in common.
-func read(s *store, name string) (*Snapshot, error) {
+// read does what Read and ReadDir have in common. It also returns what the metadata
+// file holds.
+func read(s *store, name string) (*Snapshot, []byte, error) {
 	f, err := s.home.at(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	b, err := slurp(f, nil, s.maxBytes)
 	if err != nil {
-		return nil, s.noMetadata(f, err)
+		return nil, nil, s.noMetadata(f, err)
 	}
 	meta := &File{Name: name, Size: int64(len(b))}
 	s.files = append(s.files, meta)
@@ -224,10 +240,10 @@ func read(s *store, name string) (*Snapshot, error) {
 		none.Snapshot.Files = files
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	snap.Files = files
-	return snap, nil
+	return snap, b, nil
 }
 
 // snapshot makes the bytes of the metadata file, and the files that it names,

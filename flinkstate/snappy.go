@@ -2,7 +2,6 @@ package flinkstate
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 
 	"github.com/klauspost/compress/snappy"
 )
@@ -74,9 +73,8 @@ func (c *cursor) snappyChunk(dst []byte) []byte {
 			return dst[:from]
 		}
 	}
-	crc := crc32.Checksum(dst[from:], crc32.MakeTable(crc32.Castagnoli))
-	if masked := (crc>>15 | crc<<17) + 0xa282ead8; masked != sum {
-		c.corrupt(at, chunkWhat, "checksum %#08x, but the content has %#08x", sum, masked)
+	if is := snappySum(dst[from:]); is != sum {
+		c.corrupt(at, chunkWhat, "checksum %#08x, but the content has %#08x", sum, is)
 		return dst[:from]
 	}
 	return dst
