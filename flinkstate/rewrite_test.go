@@ -13,32 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/internal/flinklab/golden"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 type nextOffsets = map[offsetmap.TopicPartition]offsetmap.NextOffset
-
-// beyond names another next offset for each partition of a source, also where a marker
-// stood, and keeps what has none.
-func beyond(t *testing.T, src flinkstate.Source, cluster string) flinkstate.Rewrite {
-	r := flinkstate.Rewrite{Source: src.OperatorID, Cluster: cluster, Next: nextOffsets{}}
-	for i, p := range src.Partitions {
-		if p.Cluster != cluster {
-			continue
-		}
-		c := int64(i)
-		if v, ok := p.Next.Value(); ok {
-			c = v + 1 + int64(i*7919)%100_000
-		}
-		n := next(t, c)
-		if !p.State.IsNone() || !p.Stop.IsNone() && p.Stop.Compare(n) <= 0 {
-			r.Kept = append(r.Kept, p.TopicPartition)
-			continue
-		}
-		r.Next[p.TopicPartition] = n
-	}
-	return r
-}
 
 // moved is a source as a Rewrite leaves it.
 func moved(src flinkstate.Source, r flinkstate.Rewrite) flinkstate.Source {
@@ -88,8 +67,8 @@ func TestRewrittenFixturesDifferInTheirOffsetsAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, src := range old.Sources {
-				for cluster := range clustersOf(src) {
-					r := beyond(t, src, cluster)
+				for _, cluster := range golden.Clusters(src) {
+					r := golden.Beyond(src, cluster)
 					p, err := flinkstate.PrepareRewrite(os.DirFS(e.Dir), e.Pointer, r, flinkstate.WithPathMap(e.PathMap))
 					if code, refused := notRewritten[e.Name]; refused {
 						expectRefused(t, err, code)
@@ -120,14 +99,6 @@ func TestRewrittenFixturesDifferInTheirOffsetsAlone(t *testing.T) {
 	if rewritten < 110 {
 		t.Errorf("only %d fixtures", rewritten)
 	}
-}
-
-func clustersOf(src flinkstate.Source) map[string]bool {
-	m := map[string]bool{}
-	for _, p := range src.Partitions {
-		m[p.Cluster] = true
-	}
-	return m
 }
 
 func same[T any](t *testing.T, what string, want, got T) {

@@ -178,6 +178,18 @@ func (g *Generator) MakeOld(t testing.TB, old Release, kind string, threshold in
 	return g.made(t)
 }
 
+// Read has the classes of the release read the savepoint in the folder of that name in dir, and returns it as a fixture.
+func (g *Generator) Read(t testing.TB, dir, name string) golden.Fixture {
+	t.Helper()
+	g.talk.ask(t, "read "+filepath.Join(dir, name), "DONE")
+	f, err := golden.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Pointer = name
+	return f
+}
+
 func (g *Generator) made(t testing.TB) golden.Fixture {
 	t.Helper()
 	f, err := golden.Load(filepath.Join(g.options.Out, g.talk.await(t, madeWithin, "MADE")))

@@ -1,14 +1,18 @@
 package flinklab
 
 import (
+	"errors"
 	"flag"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/internal/flinklab/golden"
 	"github.com/flinkmm2/flinkmm2/internal/lab"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 // The newest release of each line for which there are artifacts of Flink and of a Kafka connector that runs on it.
@@ -85,8 +89,78 @@ func compare(t *testing.T, bootstrap, version string) {
 		t.Fatalf("no scenario of Flink %s is named", version)
 	}
 	for _, name := range names {
-		t.Run(name, func(t *testing.T) { agree(t, g.Make(t, name)) })
+		t.Run(name, func(t *testing.T) {
+			f := g.Make(t, name)
+			agree(t, f)
+			rewritten(t, g, f)
+		})
 	}
+	t.Run("rewritten fixtures", func(t *testing.T) { rewrittenFixtures(t, g, version[:1]) })
+}
+
+// rewrittenFixtures gives the fixtures of a line other offsets and has the newest of the line read them.
+func rewrittenFixtures(t *testing.T, g *Generator, line string) {
+	all, err := golden.LoadAll("../../flinkstate/testdata/savepoints")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range all {
+		if strings.HasPrefix(f.FlinkVersion, line+".") {
+			n += rewritten(t, g, f)
+		}
+	}
+	if n < 40 {
+		t.Errorf("%d savepoints were rewritten", n)
+	}
+}
+
+// rewritten sets each source of a fixture to other offsets, with and without a partition more, and has Flink's classes
+// read what came out. It counts the savepoints; what refuses to be rewritten is none.
+func rewritten(t *testing.T, g *Generator, f golden.Fixture) (n int) {
+	snap, err := f.Open()
+	if err != nil {
+		return 0
+	}
+	for _, src := range snap.Sources {
+		for _, cluster := range golden.Clusters(src) {
+			r := golden.Beyond(src, cluster)
+			added := offsetmap.TopicPartition{Topic: src.Partitions[0].Topic, Partition: 999}
+			for _, more := range [][]offsetmap.TopicPartition{nil, {added}} {
+				if more != nil {
+					r.Next[added], _ = offsetmap.Next(7)
+				}
+				r.Added = more
+				p, err := flinkstate.PrepareRewrite(os.DirFS(f.Dir), f.Pointer, r, flinkstate.WithPathMap(f.PathMap))
+				if errors.Is(err, flinkstate.ErrRewrite) {
+					continue
+				}
+				if err != nil {
+					t.Errorf("%s: %v", f.Name, err)
+					continue
+				}
+				dir := t.TempDir()
+				if _, err := p.WriteDir(t.Context(), filepath.Join(dir, "savepoint")); err != nil {
+					t.Errorf("%s: %v", f.Name, err)
+					continue
+				}
+				is := g.Read(t, dir, "savepoint")
+				is.Kind = f.Kind
+				for _, d := range is.Check() {
+					t.Errorf("%s, rewritten: %s", f.Name, d)
+				}
+				n++
+				for tp, c := range r.Next {
+					if v, _ := c.Value(); !slices.ContainsFunc(is.Positions, func(p golden.Position) bool {
+						return p.OperatorID == src.OperatorID && p.Topic == tp.Topic && p.Partition == tp.Partition && p.Cluster == cluster && p.Next != nil && *p.Next == v
+					}) {
+						t.Errorf("%s, rewritten: Flink does not read %d for %v", f.Name, v, tp)
+					}
+				}
+			}
+		}
+	}
+	return n
 }
 
 // The state of a release that cannot be asked about it is read by one that can read the same format.

@@ -4,11 +4,13 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 
 /**
  * Makes fixtures: {@code Generator FLINK CONNECTOR BOOTSTRAP OUT STATE_ROOT}. Commands come on standard input, one a line:
  * {@code list}, {@code make SCENARIO}, and for the job of a Flink before 1.12 {@code old-topics NAME} and {@code old-fixture
- * NAME FLINK KIND POINTER}. Answers are lines that begin with {@code @flinklab}: {@code READY}, {@code SCENARIOS NAME...},
+ * NAME FLINK KIND POINTER}, and {@code read FOLDER} for a savepoint that somebody else has written, which puts expected.json
+ * beside the folder. Answers are lines that begin with {@code @flinklab}: {@code READY}, {@code SCENARIOS NAME...},
  * {@code MADE FIXTURE}, {@code IMPOSSIBLE SCENARIO}, {@code DONE}, {@code ERROR TEXT}. The program ends at the end of
  * standard input.
  *
@@ -58,6 +60,12 @@ public final class Generator {
                 return "DONE";
             case "old-fixture":
                 return "MADE " + maker.makeOld(command[1], command[2], command[3], command[4]);
+            case "read":
+                File folder = new File(command[1]);
+                Files.write(
+                        new File(folder.getParentFile(), "expected.json").toPath(),
+                        Json.write(Oracle.read(folder)).getBytes(StandardCharsets.UTF_8));
+                return "DONE";
             default:
                 throw new IllegalArgumentException("unknown command " + command[0]);
         }
