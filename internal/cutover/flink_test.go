@@ -35,6 +35,9 @@ func TestFlink(t *testing.T) {
 				stoppedWithSavepoint(t, newWorld(t, stage), version, guarantee)
 			})
 		}
+		t.Run("native savepoint, there and back", func(t *testing.T) {
+			thereAndBack(t, newWorld(t, stage), version, "native")
+		})
 		t.Run("savepoint and cancel", func(t *testing.T) {
 			savepointAndCancel(t, newWorld(t, stage), version)
 		})
@@ -119,6 +122,11 @@ func stoppedWithSavepoint(t *testing.T, w *world, version string, guarantee offs
 		}
 	}
 	t.Logf("Flink %s copied %v, MirrorMaker 2 %d records from there on", version, c, total)
+
+	if guarantee == offsetmap.SinkExactlyOnce {
+		o.Name, o.Keep = "", false
+		backFromTheSavepoint(t, w, m, plan, o, all)
+	}
 }
 
 // savepointAndCancel ends a job in the way that looks like a clean stop and is

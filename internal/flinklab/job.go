@@ -40,6 +40,8 @@ type Options struct {
 	Restore string
 	// Name is the job's name. By default, Flink's.
 	Name string
+	// Format is that of savepoints, canonical or native. By default, canonical.
+	Format string
 	// Keep lets the cluster live on after its job has ended, for [Job.REST].
 	Keep bool
 }
@@ -91,6 +93,9 @@ func (o Options) arguments() []string {
 	}
 	if o.Name != "" {
 		out = append(out, "name="+o.Name)
+	}
+	if o.Format != "" {
+		out = append(out, "format="+o.Format)
 	}
 	if o.Keep {
 		out = append(out, "keep=true")

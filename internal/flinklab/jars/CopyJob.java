@@ -35,8 +35,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * timestamp and partition of every record stay as they are.
  *
  * <p>Arguments are NAME=VALUE: source, target, topics (a,b), group, guarantee, prefix (of the transactional ids),
- * parallelism, interval (of checkpoints, ms), and optionally isolation, restore (a savepoint), name (of the job) and
- * keep=true. Commands come on standard input, one a line: {@code stop-with-savepoint DIR}, {@code savepoint DIR}, {@code
+ * parallelism, interval (of checkpoints, ms), and optionally isolation, restore (a savepoint), name (of the job),
+ * format (of savepoints, canonical or native) and keep=true. Commands come on standard input, one a line: {@code stop-with-savepoint DIR}, {@code savepoint DIR}, {@code
  * cancel}, {@code rest}. What happens is printed as lines that begin with {@code @flinklab}: {@code RUNNING} once every
  * subtask runs, {@code SAVEPOINT PATH}, {@code ENDED STATUS}, {@code REST URL}, {@code ERROR TEXT}. The program ends at the
  * end of standard input, and with the job unless the cluster is to be kept.
@@ -77,20 +77,22 @@ public final class CopyJob {
             cluster.start();
             cluster.submitJob(job).get();
             awaitRunning(cluster, id);
-            obey(cluster, id, Boolean.parseBoolean(args.get("keep")));
+            SavepointFormatType format =
+                    SavepointFormatType.valueOf(args.getOrDefault("format", "canonical").toUpperCase());
+            obey(cluster, id, format, Boolean.parseBoolean(args.get("keep")));
         }
     }
 
-    private static void obey(MiniCluster cluster, JobID id, boolean keep) throws Exception {
+    private static void obey(MiniCluster cluster, JobID id, SavepointFormatType format, boolean keep) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line; (line = in.readLine()) != null; ) {
             String[] command = line.split(" ", 2);
             switch (command[0]) {
                 case "savepoint":
-                    say("SAVEPOINT " + cluster.triggerSavepoint(id, command[1], false, SavepointFormatType.CANONICAL).get());
+                    say("SAVEPOINT " + cluster.triggerSavepoint(id, command[1], false, format).get());
                     break;
                 case "stop-with-savepoint":
-                    say("SAVEPOINT " + cluster.stopWithSavepoint(id, command[1], false, SavepointFormatType.CANONICAL).get());
+                    say("SAVEPOINT " + cluster.stopWithSavepoint(id, command[1], false, format).get());
                     ended(cluster, id);
                     if (!keep) {
                         return;
