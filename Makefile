@@ -12,9 +12,11 @@ CONNECT_WORKER ?= 4.3.1
 FLINK ?= 1.20.5
 SCENARIOS ?= all
 STATE ?= /flink
+MUTATE ?= offsetmap internal/engine
+MUTATEFLAGS ?=
 OUT ?=
 
-.PHONY: help test race jvm versions conformance fixtures test-list fuzz fuzz-corpus bench bench-flink bench-connect lint quickstart
+.PHONY: help test race jvm versions conformance fixtures test-list fuzz fuzz-corpus bench bench-flink bench-connect lint mutate quickstart
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -62,6 +64,9 @@ bench-flink: ## reading savepoints beside Flink's own reading, in one run (Java 
 bench-connect: ## altering offsets beside curl, and in parts of several sizes on a real worker: the tables of docs/connect-overhead.md
 	@go run ./scripts/benchconnect $(BENCHFLAGS)
 	@FLINKMM2_REQUIRE=jvm go test ./scripts/benchconnect -run '^$$' -bench '^BenchmarkRealWorker$$' -benchtime 1x -timeout 60m -worker $(CONNECT_WORKER) $(WORKERFLAGS)
+
+mutate: ## change each comparison of MUTATE (offsetmap, internal/engine) and ask the tests; writes the table of docs/mutations.md
+	@nice -n 19 go run ./scripts/mutate -allowed .ci/mutants.txt $(if $(filter file,$(origin MUTATE)),-table docs/mutations.md) $(MUTATEFLAGS) $(MUTATE)
 
 lint: ## linters, formatting, vet, tidy modules, known vulnerabilities
 	@scripts/lint.sh

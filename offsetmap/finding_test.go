@@ -3,6 +3,7 @@ package offsetmap_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -180,4 +181,20 @@ func TestFindingOrderIsAnOrder(t *testing.T) {
 			t.Fatalf("%q and %q are the same", a, b)
 		}
 	})
+}
+
+// One remedy stands behind the last finding of its check, not behind each, nor behind
+// that of another check.
+func TestTheRemedyFollowsTheLastFindingOfItsCheck(t *testing.T) {
+	blocked := &offsetmap.BlockedError{
+		Findings: []offsetmap.Finding{blocking("a", "orders-0", offsetmap.Never), blocking("a", "orders-1", offsetmap.Never), blocking("b", "", offsetmap.Never), blocking("c", "", offsetmap.Never)},
+		Remedies: map[string]string{"a": "mend a", "c": "mend c"},
+	}
+	var got []string
+	for line := range strings.Lines(blocked.List()) {
+		if word := strings.Fields(line); len(word) > 0 {
+			got = append(got, strings.Join(word[:min(2, len(word))], " "))
+		}
+	}
+	diff(t, []string{"a orders-0:", "a orders-1:", "-> mend", "b: d", "c: d", "-> mend"}, got)
 }

@@ -401,3 +401,58 @@ func TestWhatIsDecodedStrictlyIsAllThatStandsThere(t *testing.T) {
 		}
 	}
 }
+
+// nothingness reads anything and writes null.
+type nothingness struct{}
+
+func (*nothingness) UnmarshalJSON([]byte) error  { return nil }
+func (nothingness) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// A list that the type does not hold whole was not understood.
+func TestAListThatIsNotHeldWholeIsRefused(t *testing.T) {
+	for text, v := range map[string]interface{ decode([]byte) error }{
+		`{"a":[1]}`:       &of[[2]int]{},
+		`{"a":[1,2,3]}`:   &of[[2]int]{},
+		`{"a":[]}`:        &of[nothingness]{},
+		`{"a":[1]}` + " ": &of[nothingness]{},
+	} {
+		if err := v.decode([]byte(text)); err == nil || !strings.Contains(err.Error(), "a") {
+			t.Errorf("%s into %T: %v", text, v, err)
+		}
+	}
+	whole := of[[2]int]{}
+	if err := whole.decode([]byte(`{"a":[1,2]}`)); err != nil || whole.A != [2]int{1, 2} {
+		t.Errorf("%+v, %v", whole, err)
+	}
+}
+
+type of[T any] struct {
+	A T `json:"a"`
+}
+
+func (o *of[T]) decode(text []byte) error { return offsetmap.DecodeStrictly(text, o) }
+
+// A file of another kind is called that, whatever else it holds.
+func TestAFileOfAnotherKindOrVersionIsNamed(t *testing.T) {
+	type file struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	text := func(version, kind, more string) []byte {
+		return fmt.Appendf(nil, `{"apiVersion": %q, "kind": %q%s}`, version, kind, more)
+	}
+	var v file
+	if err := offsetmap.DecodeKind(text(offsetmap.APIVersion, "Proof", ""), "Proof", &v); err != nil || v.Kind != "Proof" {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	for want, raw := range map[string][]byte{
+		`kind "Plan": want`:      text(offsetmap.APIVersion, "Plan", `, "body": {}`),
+		`apiVersion "v9"`:        text("v9", "Proof", `, "body": {}`),
+		"body: unknown":          text(offsetmap.APIVersion, "Proof", `, "body": {}`),
+		"unexpected end of JSON": []byte(`{`),
+	} {
+		if err := offsetmap.DecodeKind(raw, "Proof", &v); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", raw, err, want)
+		}
+	}
+}

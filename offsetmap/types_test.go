@@ -21,7 +21,7 @@ func TestTopicIDHasTheFormOfKafkaTools(t *testing.T) {
 	if err := json.Unmarshal(raw, &back); err != nil || back != id {
 		t.Errorf("read back %s, %v", back, err)
 	}
-	for _, bad := range []string{"", "AAAA", text + "==", text + "A", text[:21] + "x", strings.ReplaceAll(text, "-", "+"), text + "\n", text[:21] + "\n", text[:10] + "\r\n" + text[10:]} {
+	for _, bad := range []string{"", "AAAA", text + "==", text + "A", text[:21] + "x", strings.ReplaceAll(text, "-", "+"), text + "\n", text[:21] + "\n", text[:10] + "\r\n" + text[10:], text[:20] + "\r\n"} {
 		if err := back.UnmarshalText([]byte(bad)); err == nil {
 			t.Errorf("%q was read as %s", bad, back)
 		}

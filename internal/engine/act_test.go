@@ -135,6 +135,29 @@ func TestRollbackAfterTheStartStopsSettlesReverses(t *testing.T) {
 	refuse(t, Next(Rollback, p, w), Moved, "connector/state")
 }
 
+// After the start as before it: on other clusters than the plan's, or once another
+// plan was started, nothing is stopped, for it is not known whose connector that is.
+func TestRollbackAfterTheStartOfWhatIsNotThePlansStopsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Observed)
+		check  string
+	}{
+		"another source":  {func(w *Observed) { w.SourceID = offsetmap.Known("x") }, "source/cluster"},
+		"another target":  {func(w *Observed) { w.TargetID = offsetmap.Known("x") }, "target/cluster"},
+		"another plan":    {func(w *Observed) { history(w, func(h *History) { h.Other = "sha256:other" }) }, "journal/other-plan"},
+		"another cluster": {func(w *Observed) { w.ProducerID = offsetmap.Known("source-id") }, "worker/producer-cluster"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := plan(t, offsetmap.SourceOffset{})
+			w := applied(t, p)
+			history(&w, func(h *History) { h.StartEnds, h.Resumed = ends(t, p), true })
+			w.Connector = offsetmap.Known(Connector{State: "RUNNING", Tasks: 2})
+			c.change(&w)
+			refuse(t, Next(Rollback, p, w), Moved, c.check)
+		})
+	}
+}
+
 // The offsets of a connector that has copied but not committed are the plan's;
 // the journal, the state, the ends and the active topics tell.
 func TestRollbackSeesThatTheConnectorRan(t *testing.T) {

@@ -287,6 +287,21 @@ func TestATransactionThatIsOpenAtTheStartIsRefused(t *testing.T) {
 	}
 }
 
+// What may hold up a start is a finding that no acceptance names, of whatever
+// severity its check has given it.
+func TestAWarningThatNobodyAcceptedHoldsUpTheStart(t *testing.T) {
+	warning := offsetmap.Finding{Check: "flink/namesake-running", Severity: offsetmap.Warn, Scope: "copy", Detail: "a job of its name runs", Acceptable: offsetmap.Exact}
+	p := plan(t, offsetmap.SourceOffset{})
+	w := applied(t, p)
+	w.Flink = []offsetmap.Finding{warning}
+	refuse(t, Next(Start, p, w), Moved, warning.Check)
+
+	p = plan(t, offsetmap.SourceOffset{}, offsetmap.Acceptance{Check: warning.Check, Scope: warning.Scope, By: "ann", Reason: "another team's"})
+	w = applied(t, p)
+	w.Flink = []offsetmap.Finding{warning}
+	act(t, Next(Start, p, w), RecordStart)
+}
+
 // A group that commits after the plan was made is read from: the old job runs
 // again, and MirrorMaker 2 would be the second writer.
 func TestAGroupThatHasMovedOnRefusesTheStart(t *testing.T) {
