@@ -66,6 +66,7 @@ type Comparer struct {
 	src     source
 	before  map[sum]int64 // records before C, by their offset
 	end     int           // positions from here on need not be on the target; -1 before End
+	moving  bool          // Extend may be called
 	head    int
 	settled int64 // target records below this offset can be judged
 	// judgedTo is the offset behind the last target record that was judged.
@@ -121,6 +122,12 @@ type CompareOption func(*Comparer)
 //
 // By default neither is compacted.
 func WithCompaction() CompareOption { return func(c *Comparer) { c.compacted = true } }
+
+// WithMovingEnd says that Extend may be called: what is found beyond the end is
+// named as well, and counted once the end has moved on.
+//
+// By default the end is fixed.
+func WithMovingEnd() CompareOption { return func(c *Comparer) { c.moving = true } }
 
 // WithExamples sets how many records of each fault are named.
 //
@@ -305,7 +312,7 @@ func (c *Comparer) repeat(first int, t Print) {
 	c.repeated = true
 	c.src.index.links.at(first).repeats++
 	c.tally.repeated[c.zone(first)]++
-	if c.zone(first) == window {
+	if c.names(first) {
 		c.name(Repeated, c.src.record(first), t.offset)
 	}
 	c.stretch.repeat(c.head, first, t)
@@ -379,6 +386,10 @@ func (c *Comparer) zone(position int) zone {
 	}
 	return window
 }
+
+// names reports whether what is said of a position is counted, or may be when the
+// end moves on.
+func (c *Comparer) names(position int) bool { return c.moving || c.zone(position) == window }
 
 // begin notes the first record of the source that the target has.
 func (c *Comparer) begin(position int, t Print) {

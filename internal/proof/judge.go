@@ -40,6 +40,11 @@ func (p *partition) look(o *Options, target, source offsetmap.Range) bool {
 		p.decide(o)
 		return true
 	}
+	if p.over() {
+		p.complete = true
+		p.decide(o)
+		return true
+	}
 	t, knownT := readable(target, o.Target.Isolation)
 	s, knownS := readable(source, o.Source.Isolation)
 	if p.barrier == nil && knownT && knownS {
@@ -62,23 +67,36 @@ func (p *partition) look(o *Options, target, source offsetmap.Range) bool {
 		return false
 	}
 	p.barrier = nil
-	if b.final {
+	switch {
+	case b.final && p.moving:
+		p.reached = true
+		return false
+	case b.final:
 		p.complete = true
 		p.decide(o)
 	}
 	return b.final
 }
 
-// state returns the counts so far, how far the source is read while that is
-// still due, and whether the partition is decided.
-func (p *partition) state() (c Counts, read int64, decided bool) {
+// standing is how far a partition is.
+type standing struct {
+	counts      Counts
+	lag, unread int64
+	read        int64 // how far the source is read while that is still due
+	decided     bool
+}
+
+func (p *partition) standing() standing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.decided {
-		return p.report.Counts, p.source.position, true
+		return standing{p.report.Counts, p.report.Lag, p.report.Unread, p.source.position, true}
 	}
-	return p.cmp.Counts(), min(p.source.position, max(p.end, p.next)), false
+	return standing{p.cmp.Counts(), int64(p.cmp.Ahead()), p.unreadOffsets(), min(p.source.position, max(p.end, p.next)), false}
 }
+
+// unreadOffsets is how many offsets up to the end were not read.
+func (p *partition) unreadOffsets() int64 { return max(0, p.end-max(p.source.position, p.next)) }
 
 // wantsEnds reports whether the partition cannot go on without fresh log ends.
 func (p *partition) wantsEnds() bool {
@@ -105,16 +123,31 @@ func (p *partition) goal(w which) int64 {
 func (p *partition) decide(o *Options) {
 	p.noteMark()
 	moved := p.cmp.Moved()
-	r := p.cmp.Result()
+	p.report = p.reportOf(o, p.cmp.Result(), moved)
 	p.decided = true
-	p.report = PartitionReport{
+	p.cmp = nil // frees what was remembered
+}
+
+// asItStands is the report of a partition that is read on.
+func (p *partition) asItStands(o *Options) PartitionReport {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.decided {
+		return p.report
+	}
+	p.takeReached()
+	return p.reportOf(o, p.cmp.Snapshot(), p.cmp.Moved())
+}
+
+func (p *partition) reportOf(o *Options, r Result, moved bool) PartitionReport {
+	report := PartitionReport{
 		Source: p.Source, Target: p.Target, Next: p.Next, End: p.End, TargetEnd: p.TargetEnd,
 		SourceRead: place(p.source.position), TargetRead: place(p.target.position), SourceExpired: p.expired,
-		Unread: max(0, p.end-max(p.source.position, p.next)),
+		Unread: p.unreadOffsets(),
 		Moved:  moved, Lag: r.Lag, Waits: r.Waits, First: r.First, Counts: r.Counts, Examples: r.Examples,
 	}
-	p.report.Outcome, p.report.Reason = p.verdict(o, r.Counts, moved)
-	p.cmp = nil // frees what was remembered
+	report.Outcome, report.Reason = p.verdict(o, r.Counts, moved)
+	return report
 }
 
 func (p *partition) verdict(o *Options, c Counts, moved bool) (PartitionOutcome, string) {

@@ -112,7 +112,7 @@ func TestTheReportAsJSON(t *testing.T) {
 	p.take(sourceSide, fetch("ABC", sourceFrom, 0))
 	p.take(targetSide, fetch("AC", targetFrom, 0))
 	p.look(o, logRange(0, targetFrom+2), logRange(0, sourceFrom+3))
-	r := conclude([]PartitionReport{p.report})
+	r := Conclude([]PartitionReport{p.report})
 	got, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestTheOutcomeOfARun(t *testing.T) {
 		{"the source was not read, so nothing is known to wait", []PartitionReport{{Outcome: PartitionPending}}, NotProven},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if r := conclude(tt.parts); r.Outcome != tt.want {
+			if r := Conclude(tt.parts); r.Outcome != tt.want {
 				t.Errorf("%s, want %s", r.Outcome, tt.want)
 			}
 		})

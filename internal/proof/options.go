@@ -84,8 +84,22 @@ type Options struct {
 	Source, Target Cluster
 	Partitions     []Partition
 
+	// Until says how far the run goes. Zero is each partition's End.
+	Until Until
+
 	// Bound is the longest time that Run may take. Required.
 	Bound time.Duration
+
+	// Round makes the run go on until Bound: about every Every the source's ends
+	// are measured anew, and when the target has them, or the next round is due,
+	// Round is called with what stands then. Between, nothing is read. An error
+	// of Round ends the run, which returns it. Until must be zero.
+	Round func(Report) error
+	Every time.Duration
+
+	// BytesPerSecond bounds what is read of both clusters together, as it comes
+	// over the network, over some seconds. Zero does not bound it.
+	BytesPerSecond int64
 
 	// Quiet ends the wait early: for this long nothing of the source came to the
 	// target, in any partition, and no more of the source was to be read. Zero
@@ -174,6 +188,18 @@ func (o *Options) validate() error {
 	}
 	if o.Quiet < 0 || o.Interval < 0 || o.MarkInterval < 0 {
 		bad("quiet %s, interval %s or mark interval %s is negative", o.Quiet, o.Interval, o.MarkInterval)
+	}
+	if err := o.Until.validate(); err != nil {
+		errs = append(errs, err)
+	}
+	switch {
+	case o.Round != nil && (o.Every <= 0 || o.Until != Until{}):
+		bad("rounds every %s: want a time above zero, and no other end", o.Every)
+	case o.Round == nil && o.Every != 0:
+		bad("every %s without rounds", o.Every)
+	}
+	if o.BytesPerSecond < 0 {
+		bad("%d bytes per second is negative", o.BytesPerSecond)
 	}
 	if o.Window < 0 {
 		bad("window %d is negative", o.Window)

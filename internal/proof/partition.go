@@ -37,6 +37,11 @@ type partition struct {
 	// The last that were measured.
 	sourceRange, targetRange offsetmap.Range
 
+	moving  bool  // the end moves on
+	brief   bool  // nothing is read behind the last record that is due
+	due     int64 // records that are still to be fed until the end, where they are limited
+	reached bool  // the target had all up to the end, while that may move on
+
 	complete bool // nothing more needs to be read
 	decided  bool
 	report   PartitionReport
@@ -59,6 +64,9 @@ func newPartition(spec Partition, o *Options, source, target Topic) *partition {
 	if source.Compacted || target.Compacted {
 		opts = append(opts, WithCompaction())
 	}
+	if o.moving() {
+		opts = append(opts, WithMovingEnd())
+	}
 	p := &partition{
 		Partition:  spec,
 		timestamps: target.Timestamps,
@@ -72,6 +80,10 @@ func newPartition(spec Partition, o *Options, source, target Topic) *partition {
 	p.end, _ = spec.End.Value()
 	p.targetEnd, _ = spec.TargetEnd.Value()
 	p.from = p.next
+	p.moving, p.brief = o.moving(), o.Until.kind == untilRecords
+	if o.Until.kind == untilFirst {
+		p.limitTo(o.Until.records)
+	}
 	if m := spec.From; m != nil {
 		p.from, p.targetEnd, p.expired = m.Source, m.Target, m.Expired
 		p.cmp.Resume(*m)
@@ -128,7 +140,8 @@ func (p *partition) begin(source, target offsetmap.Range, lookback int64) {
 }
 
 // lose notes that the offsets from..to-1, if any, are gone before they were read.
-// Those that an earlier run compared were read.
+// Those that an earlier run compared were read. Of an end that moves on, what is
+// gone beyond it counts at once.
 func (p *partition) lose(w which, from, to int64) {
 	if w == targetSide {
 		if to > from {
@@ -136,9 +149,10 @@ func (p *partition) lose(w which, from, to int64) {
 		}
 		return
 	}
-	if from, to := max(from, p.from), min(to, p.end); to > from {
-		p.expired += to - from
+	if !p.moving {
+		to = min(to, p.end)
 	}
+	p.expired += max(0, to-max(from, p.from))
 }
 
 // fetched is what one fetch brought of one partition.
@@ -153,7 +167,7 @@ func (p *partition) take(w which, f fetched) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.side(w)
-	if p.decided || s.fatal != nil {
+	if p.decided || s.fatal != nil || p.over() {
 		return
 	}
 	s.came, s.err = time.Now(), nil
@@ -177,6 +191,11 @@ func (p *partition) take(w which, f fetched) {
 		default:
 			p.endBefore(r.offset)
 			p.cmp.Source(r)
+			p.counted(r.offset)
+		}
+		if p.over() {
+			p.advance(w, r.offset+1)
+			return
 		}
 	}
 	p.advance(w, f.next)

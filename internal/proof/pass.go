@@ -94,7 +94,7 @@ func (c *Comparer) fill(id int32, target int64, o order) {
 	}
 	zone := c.zone(p.position)
 	c.tally.outOfOrder[zone]++
-	if zone == later {
+	if !c.names(p.position) {
 		return
 	}
 	c.name(OutOfOrder, p.record(), target)
@@ -142,7 +142,11 @@ func (c *Comparer) foreign(o other) {
 		return Example{Fault: fault, Target: place(o.print.offset), TargetDigest: o.print.sum.String()}
 	})
 	from := max(c.pairAt, c.head)
-	for i := from; i < min(from+maxReach, c.Required(), c.reach()); i++ {
+	due := c.Required()
+	if c.moving {
+		due = c.src.len()
+	}
+	for i := from; i < min(from+maxReach, due, c.reach()); i++ {
 		if o.print.parts.copies(*c.src.parts.at(i)) {
 			c.pairs = append(c.pairs, pair{o, i})
 			c.pairAt = i + 1
@@ -190,7 +194,7 @@ func (c *Comparer) alter(id int32, o other) {
 	c.change(id, altered)
 	c.tally.others[o.kind()]--
 	p := c.gaps.at(id)
-	if c.zone(p.position) == later {
+	if !c.names(p.position) {
 		return
 	}
 	t := o.print

@@ -20,6 +20,7 @@ type reader struct {
 	parts     map[string]map[int32]*partition
 	digester  *Digester
 	scratch   []Print
+	pace      *pace
 }
 
 // fetchWait is how long a broker holds a fetch that finds nothing, unless the
@@ -27,8 +28,8 @@ type reader struct {
 // next fetch only.
 const fetchWait = 500 * time.Millisecond
 
-func newReader(side which, c Cluster, parts []*partition, d *Digester) (*reader, error) {
-	r := &reader{side: side, isolation: isolation(c.Isolation), parts: map[string]map[int32]*partition{}, digester: d}
+func newReader(side which, c Cluster, parts []*partition, d *Digester, limit *pace) (*reader, error) {
+	r := &reader{side: side, isolation: isolation(c.Isolation), parts: map[string]map[int32]*partition{}, digester: d, pace: limit}
 	from := map[string]map[int32]kgo.Offset{}
 	for _, p := range parts {
 		tp := p.name(side)
@@ -50,6 +51,7 @@ func newReader(side which, c Cluster, parts []*partition, d *Digester) (*reader,
 		kgo.KeepRetryableFetchErrors(),
 		kgo.WithPools(new(pool)),
 	)
+	opts = append(opts, limit.options()...)
 	var err error
 	if r.client, err = kgo.NewClient(opts...); err != nil {
 		return nil, fmt.Errorf("%s client: %w", side, err)
@@ -78,6 +80,7 @@ func (r *reader) run(ctx context.Context) {
 				}
 			}
 		}
+		r.pace.wait(ctx)
 	}
 }
 

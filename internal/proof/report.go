@@ -108,6 +108,8 @@ type Progress struct {
 	Partitions int // all
 	Decided    int // those that need no more reading
 	Counts     Counts
+	// Lag and Unread are as of the partitions' reports, over all of them.
+	Lag, Unread int64
 }
 
 // Count returns how many partitions have the outcome.
@@ -138,8 +140,8 @@ func (p PartitionReport) stalled() bool {
 	return p.Outcome == PartitionPending && p.Counts.Pending > 0 && !p.Moved
 }
 
-// conclude makes the report of a run from those of its partitions.
-func conclude(parts []PartitionReport) Report {
+// Conclude makes the report of a run from those of its partitions.
+func Conclude(parts []PartitionReport) Report {
 	r := Report{Partitions: parts}
 	moved := false
 	for _, p := range parts {

@@ -163,7 +163,7 @@ func (c *Comparer) conclude(id int32) {
 	if p.state == gap && c.compacted && p.parts.key != null && (p.covered || p.parts.value == null || !c.done) {
 		c.change(id, hidden)
 	}
-	if c.zone(p.position) == later {
+	if !c.names(p.position) {
 		return
 	}
 	switch p.state {

@@ -41,11 +41,12 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		r.close()
 		return Report{}, err
 	}
-	r.watch(bounded)
+	stopped := r.watch(bounded)
 	var parts []PartitionReport
 	for _, p := range r.parts {
 		p.mu.Lock()
 		if !p.decided {
+			p.takeReached()
 			p.decide(&o)
 		}
 		parts = append(parts, p.report)
@@ -54,7 +55,13 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if o.Marks != nil {
 		r.passMarks()
 	}
-	report := conclude(parts)
+	report := Conclude(parts)
+	if o.Until.kind == untilCaughtUp && !r.caughtUp && report.Outcome == Proven {
+		report.Outcome = NotProven
+	}
+	if stopped != nil {
+		return report, stopped
+	}
 	if err := ctx.Err(); err != nil {
 		return report, fmt.Errorf("proof was interrupted: %w", err)
 	}
@@ -71,6 +78,8 @@ type runner struct {
 	probeFrom      int // where the next probes begin, so that each partition gets its turn
 	progressed     int64
 	lastProgressed time.Time
+	pace           *pace
+	rounds
 }
 
 func (r *runner) cluster(w which) Cluster {
@@ -97,6 +106,7 @@ func prepare(ctx context.Context, o *Options) (*runner, error) {
 			return nil, fmt.Errorf("%s log ends: %w", w, unmeasured[w])
 		}
 	}
+	r.pace = newPace(o.BytesPerSecond)
 	digester := NewDigester()
 	var read []*partition
 	for _, spec := range o.Partitions {
@@ -110,7 +120,7 @@ func prepare(ctx context.Context, o *Options) (*runner, error) {
 	for _, w := range []which{sourceSide, targetSide} {
 		r.note(w, unmeasured[w])
 		var err error
-		if r.readers[w], err = newReader(w, r.cluster(w), read, digester.Clone()); err != nil {
+		if r.readers[w], err = newReader(w, r.cluster(w), read, digester.Clone(), r.pace); err != nil {
 			r.close()
 			return nil, err
 		}
@@ -130,8 +140,9 @@ func (r *runner) close() {
 	}
 }
 
-// watch reads until nothing more needs to be read or the context ends.
-func (r *runner) watch(ctx context.Context) {
+// watch reads until nothing more needs to be read or the context ends. An error
+// is that of a round.
+func (r *runner) watch(ctx context.Context) error {
 	reading, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	for _, reader := range r.readers {
@@ -144,19 +155,23 @@ func (r *runner) watch(ctx context.Context) {
 		r.close()
 	}()
 	marked := time.Now()
+	r.measuredAt = marked
 	tick := time.NewTicker(r.Interval)
 	defer tick.Stop()
 	for {
 		done := r.look()
 		if r.isQuiet() || done {
-			return
+			return nil
+		}
+		if done, err := r.goOn(reading); done || err != nil {
+			return err
 		}
 		r.resolve()
 		r.probe(reading)
 		r.search(reading, &wg, searches)
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-tick.C:
 		}
 		if r.Marks != nil && time.Since(marked) >= r.MarkInterval {
@@ -172,9 +187,13 @@ func (r *runner) watch(ctx context.Context) {
 // nothing is decided by them.
 func (r *runner) measure(ctx context.Context) {
 	r.ranges = [2]map[offsetmap.TopicPartition]offsetmap.Range{}
-	if !slices.ContainsFunc(r.parts, (*partition).wantsEnds) {
-		return
+	if slices.ContainsFunc(r.parts, (*partition).wantsEnds) {
+		r.measureAll(ctx)
 	}
+}
+
+func (r *runner) measureAll(ctx context.Context) {
+	r.measuredAt = time.Now()
 	for _, w := range []which{targetSide, sourceSide} {
 		var err error
 		if r.ranges[w], err = fresh.Ranges(ctx, r.cluster(w).Admin, r.topics[w]...); ctx.Err() == nil {
@@ -211,11 +230,12 @@ func (r *runner) look() (done bool) {
 				now[w][tp.Topic] = append(now[w][tp.Topic], tp.Partition)
 			}
 		}
-		counts, read, decided := p.state()
+		s := p.standing()
 		progressed += p.stands.seen.Load()
-		progress.Counts = progress.Counts.Plus(counts)
-		progressed += counts.Copied + counts.Altered + counts.Repeated + counts.Early + read
-		if decided {
+		progress.Counts = progress.Counts.Plus(s.counts)
+		progress.Lag, progress.Unread = progress.Lag+s.lag, progress.Unread+s.unread
+		progressed += s.counts.Copied + s.counts.Altered + s.counts.Repeated + s.counts.Early + s.read
+		if s.decided {
 			progress.Decided++
 		}
 	}
@@ -227,6 +247,7 @@ func (r *runner) look() (done bool) {
 	if progressed != r.progressed {
 		r.progressed, r.lastProgressed = progressed, time.Now()
 	}
+	r.judged = progress.Counts.Source - progress.Counts.Pending
 	if r.Progress != nil {
 		r.Progress(progress)
 	}
