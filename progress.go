@@ -65,7 +65,7 @@ func (m *Migration) progressWithoutRecords(ctx context.Context, plan *offsetmap.
 		r.Partitions[i].Outcome = proof.PartitionWithoutRecords
 		r.Partitions[i].Reason = fmt.Sprintf("Connect stores the source offset %d as copied, and the record at %d is not on the target: a transform drops it, errors.tolerance skips it, or the producer writes elsewhere; %s", at, first, p.Reason)
 	}
-	if found && r.Outcome != proof.Failed {
-		r.Outcome = proof.ProgressWithoutRecords
+	if found {
+		*r = proof.Conclude(r.Partitions)
 	}
 }

@@ -2,6 +2,8 @@ package flinkmm2
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/flinkmm2/flinkmm2/internal/proof"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -21,11 +23,18 @@ type Proof struct {
 	// Outcome is "proven", "failed", "not-proven", "no-progress",
 	// "progress-without-records" or "nothing-to-copy".
 	Outcome string `json:"outcome"`
+	// Until is how far the watch was to go.
+	Until Until `json:"until"`
+	// Shard is the part of the plan that was watched, null for all of it.
+	Shard *Shard `json:"shard"`
 	ProofCounts
 	// Lost counts the offsets that a person accepted to lose when the plan was
 	// made. They are before C, so the comparison knows nothing of them.
 	Lost       int64            `json:"lost"`
 	Partitions []PartitionProof `json:"partitions"` // sorted
+	// Lag is how far the target was behind while it was watched, oldest first: 512
+	// points at most, the last of the end.
+	Lag []LagPoint `json:"lag"`
 }
 
 // ProofCounts counts records.
@@ -52,7 +61,7 @@ type PartitionProof struct {
 	offsetmap.TopicPartition
 	TargetTopic string               `json:"targetTopic"`
 	Next        offsetmap.NextOffset `json:"next"` // C
-	End         offsetmap.NextOffset `json:"end"`  // the source's end when the watch began: what is proven reaches to here
+	End         offsetmap.NextOffset `json:"end"`  // what is proven reaches to here: by Until, the source's end when the watch began
 	// First is the offset of the first source record that the target has, null
 	// when it has none yet.
 	First   offsetmap.NextOffset `json:"first"`
@@ -84,12 +93,60 @@ func (p *Proof) Encode() ([]byte, error) {
 	return append(out, '\n'), nil
 }
 
+// Err returns what the proof does not show, nil when it is proven: ErrProofFailed,
+// ErrNoProgress, ErrProgressWithoutRecords or ErrNotProven, with a line for each
+// partition that is neither proven nor without records.
+func (p *Proof) Err() error {
+	var kind error
+	switch proof.Outcome(p.Outcome) {
+	case proof.Proven:
+		return nil
+	case proof.Failed:
+		kind = ErrProofFailed
+	case proof.NoProgress:
+		kind = ErrNoProgress
+	case proof.ProgressWithoutRecords:
+		kind = ErrProgressWithoutRecords
+	case proof.NothingToCopy:
+		return fmt.Errorf("%w: there is nothing to copy yet, so nothing is shown; watch again when the source has new records", ErrNotProven)
+	default:
+		kind = ErrNotProven
+	}
+	var b strings.Builder
+	for _, one := range p.Partitions {
+		if one.Outcome == string(proof.PartitionProven) || one.Outcome == string(proof.PartitionNothingToCopy) {
+			continue
+		}
+		fmt.Fprintf(&b, "\n  %s: %s", one.TopicPartition, one.Outcome)
+		if one.Reason != "" {
+			b.WriteString(": " + one.Reason)
+		}
+		for _, e := range one.Examples {
+			fmt.Fprintf(&b, "\n    %s: source offset %s, target offset %s", e.Fault, e.Source, e.Target)
+		}
+	}
+	if p.Until == UntilCaughtUp() && b.Len() == 0 {
+		b.WriteString("\n  the target had each end of the source, and none of them soon after it was measured: the source is written as fast as it is copied")
+	}
+	return fmt.Errorf("%w:%s", kind, b.String())
+}
+
 func countsOf(c proof.Counts) ProofCounts {
 	return ProofCounts{
 		Records: c.Source, Copied: c.Copied, Missing: c.Missing, Altered: c.Altered, OutOfOrder: c.OutOfOrder,
 		Early: c.Early, Pending: c.Pending, Unprovable: c.Unprovable, Repeated: c.Repeated, Foreign: c.Foreign, Older: c.Older,
 	}
 }
+
+// engine is countsOf the other way.
+func (c ProofCounts) engine() proof.Counts {
+	return proof.Counts{
+		Source: c.Records, Copied: c.Copied, Missing: c.Missing, Altered: c.Altered, OutOfOrder: c.OutOfOrder,
+		Early: c.Early, Pending: c.Pending, Unprovable: c.Unprovable, Repeated: c.Repeated, Foreign: c.Foreign, Older: c.Older,
+	}
+}
+
+func (c ProofCounts) plus(o ProofCounts) ProofCounts { return countsOf(c.engine().Plus(o.engine())) }
 
 // proofOf makes the file of a report.
 func proofOf(plan *offsetmap.Plan, r proof.Report) *Proof {
@@ -100,7 +157,6 @@ func proofOf(plan *offsetmap.Plan, r proof.Report) *Proof {
 	lost := map[offsetmap.TopicPartition]int64{}
 	for _, row := range plan.Body.Rows {
 		lost[row.TopicPartition] = row.Lost
-		p.Lost += row.Lost
 	}
 	for _, one := range r.Partitions {
 		part := PartitionProof{
@@ -110,6 +166,7 @@ func proofOf(plan *offsetmap.Plan, r proof.Report) *Proof {
 		for _, e := range one.Examples {
 			part.Examples = append(part.Examples, ProofExample{Fault: string(e.Fault), Source: e.Source, Target: e.Target, Differs: e.Differs})
 		}
+		p.Lost += part.Lost
 		p.Partitions = append(p.Partitions, part)
 	}
 	return p

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/internal/fresh"
@@ -16,6 +15,12 @@ import (
 
 // WatchOptions says how to watch.
 type WatchOptions struct {
+	// Until is how far the watch goes. By default, to the source's end as it is
+	// when the watch begins.
+	Until Until
+	// Shard is the part of the plan that is watched; see MergeProofs. By default,
+	// all of it.
+	Shard Shard
 	// Within bounds the whole watch. By default, ten minutes.
 	Within time.Duration
 	// Quiet ends the watch before Within when nothing has come to the target for
@@ -46,7 +51,7 @@ type WatchProgress struct {
 const defaultWithin = 10 * time.Minute
 
 // Watch proves that the target has the source from C on. For every partition it
-// fixes the source's end as it is now, reads the source from C to there and the
+// fixes the source's end as it is now (or as Until says), reads the source from C to there and the
 // target from the end that was recorded before the start, and compares the whole
 // sequences: which record came first, what is missing, repeated, altered or out
 // of order. It waits until everything is there, or until Within has passed.
@@ -59,7 +64,7 @@ const defaultWithin = 10 * time.Minute
 // a journal without a start record and for a migration with nothing to copy.
 // With each of them the Proof is returned as well, when one was made.
 func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOptions) (*Proof, error) {
-	if err := plan.Check(); err != nil {
+	if err := errors.Join(plan.Check(), o.Shard.validate()); err != nil {
 		return nil, fmt.Errorf("watch: %w", err)
 	}
 	read, _ := m.history(ctx, plan.Digest, false)
@@ -76,7 +81,11 @@ func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOpti
 	); err != nil {
 		return nil, fmt.Errorf("watch: %w", err)
 	}
-	partitions, err := m.toProve(ctx, plan, h.StartEnds)
+	rows := o.Shard.rows(plan)
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("watch: shard %s has no partition: the plan has %d", o.Shard, len(plan.Body.Rows))
+	}
+	partitions, err := m.toProve(ctx, plan, rows, h.StartEnds)
 	if err != nil {
 		return nil, fmt.Errorf("watch: %w", err)
 	}
@@ -88,6 +97,7 @@ func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOpti
 		Source:     proof.Cluster{Options: m.cfg.Source.Options, Isolation: plan.Body.Isolation, Admin: m.cfg.Source.Admin},
 		Target:     proof.Cluster{Options: m.cfg.Target.Options, Isolation: offsetmap.ReadCommitted, Admin: m.cfg.Target.Admin},
 		Partitions: partitions,
+		Until:      o.Until.proof(),
 		Bound:      within,
 		Quiet:      max(0, o.Quiet),
 		Window:     o.Window,
@@ -97,8 +107,10 @@ func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOpti
 			return nil, fmt.Errorf("watch: checkpoint: %w", err)
 		}
 	}
-	if o.Progress != nil {
-		options.Progress = func(p proof.Progress) {
+	var lag lagSeries
+	options.Progress = func(p proof.Progress) {
+		lag.add(LagPoint{At: offsetmap.At(m.now()), Lag: p.Lag, Unread: p.Unread, Copied: p.Counts.Copied})
+		if o.Progress != nil {
 			o.Progress(WatchProgress{Partitions: p.Partitions, Decided: p.Decided, ProofCounts: countsOf(p.Counts)})
 		}
 	}
@@ -107,16 +119,31 @@ func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOpti
 		return nil, fmt.Errorf("watch: %w", err)
 	}
 	m.progressWithoutRecords(ctx, plan, &report)
-	out := proofOf(plan, report)
-	out.CreatedAt = offsetmap.At(m.now())
+	out := m.proofNow(plan, o, report, &lag)
 	return out, m.verdict(ctx, out)
+}
+
+// proofNow is the proof of a report that was made just now.
+func (m *Migration) proofNow(plan *offsetmap.Plan, o WatchOptions, r proof.Report, lag *lagSeries) *Proof {
+	out := proofOf(plan, r)
+	out.CreatedAt, out.Until = offsetmap.At(m.now()), o.Until
+	if o.Shard.Of > 0 {
+		out.Shard = &o.Shard
+	}
+	last := LagPoint{At: out.CreatedAt, Copied: r.Total.Copied}
+	for _, p := range r.Partitions {
+		last.Lag, last.Unread = last.Lag+p.Lag, last.Unread+p.Unread
+	}
+	lag.add(last)
+	out.Lag = slices.Clone(lag.points)
+	return out
 }
 
 // toProve fixes what each partition is to be proven for. A topic that was
 // created again has no sequence to compare with.
-func (m *Migration) toProve(ctx context.Context, plan *offsetmap.Plan, recorded endsByPartition) ([]proof.Partition, error) {
+func (m *Migration) toProve(ctx context.Context, plan *offsetmap.Plan, rows []offsetmap.Row, recorded endsByPartition) ([]proof.Partition, error) {
 	names := map[string]bool{}
-	for _, r := range plan.Body.Rows {
+	for _, r := range rows {
 		names[r.Topic] = true
 	}
 	topics := slices.Sorted(maps.Keys(names))
@@ -130,8 +157,8 @@ func (m *Migration) toProve(ctx context.Context, plan *offsetmap.Plan, recorded 
 		return nil, err
 	}
 	var moved []offsetmap.Finding
-	out := make([]proof.Partition, 0, len(plan.Body.Rows))
-	for _, r := range plan.Body.Rows {
+	out := make([]proof.Partition, 0, len(rows))
+	for _, r := range rows {
 		block := func(check, format string, args ...any) {
 			moved = append(moved, offsetmap.Finding{Check: check, Severity: offsetmap.Block, Scope: r.String(), Acceptable: offsetmap.Never, Detail: fmt.Sprintf(format, args...)})
 		}
@@ -158,46 +185,31 @@ func (m *Migration) toProve(ctx context.Context, plan *offsetmap.Plan, recorded 
 	return out, nil
 }
 
-// verdict turns an outcome into the error that stands for it.
+// verdict is what a proof does not show, with what the connector says of itself.
 func (m *Migration) verdict(ctx context.Context, p *Proof) error {
-	var kind error
-	switch proof.Outcome(p.Outcome) {
-	case proof.Proven:
-		return nil
-	case proof.Failed:
-		kind = ErrProofFailed
-	case proof.NoProgress:
-		kind = ErrNoProgress
-	case proof.ProgressWithoutRecords:
-		kind = ErrProgressWithoutRecords
-	case proof.NothingToCopy:
-		return fmt.Errorf("watch: %w: there is nothing to copy yet, so nothing is shown; watch again when the source has new records", ErrNotProven)
-	default:
-		kind = ErrNotProven
+	err := p.Err()
+	if err == nil || p.Outcome == string(proof.NothingToCopy) {
+		return prefixed("watch", err)
 	}
-	var b strings.Builder
-	stalled := false
-	for _, one := range p.Partitions {
-		stalled = stalled || one.Outcome == string(proof.PartitionPending) && one.Pending > 0 && one.First.IsNone()
-		if one.Outcome == string(proof.PartitionProven) || one.Outcome == string(proof.PartitionNothingToCopy) {
-			continue
-		}
-		fmt.Fprintf(&b, "\n  %s: %s", one.TopicPartition, one.Outcome)
-		if one.Reason != "" {
-			b.WriteString(": " + one.Reason)
-		}
-		for _, e := range one.Examples {
-			fmt.Fprintf(&b, "\n    %s: source offset %s, target offset %s", e.Fault, e.Source, e.Target)
-		}
-	}
+	stalled := slices.ContainsFunc(p.Partitions, func(one PartitionProof) bool {
+		return one.Outcome == string(proof.PartitionPending) && one.Pending > 0 && one.First.IsNone()
+	})
+	said := ""
 	if status, err := m.cfg.Connect.Status(ctx, m.cfg.Connector); err == nil {
 		if trace := m.failure(ctx, status); trace != "" {
-			b.WriteString("\n  " + trace)
+			said = "\n  " + trace
 		} else if !running(status) {
-			fmt.Fprintf(&b, "\n  connector %s is %s with %d tasks", m.cfg.Connector, status.Connector.State, len(status.Tasks))
+			said = fmt.Sprintf("\n  connector %s is %s with %d tasks", m.cfg.Connector, status.Connector.State, len(status.Tasks))
 		} else if stalled {
-			fmt.Fprintf(&b, "\n  connector %s and its tasks say RUNNING, as they also do when the worker cannot read the source: look for warnings of authentication, authorization or TLS to the source in the worker's log (source.security.protocol, source.sasl.*, source.ssl.*, rights on the topics)", m.cfg.Connector)
+			said = fmt.Sprintf("\n  connector %s and its tasks say RUNNING, as they also do when the worker cannot read the source: look for warnings of authentication, authorization or TLS to the source in the worker's log (source.security.protocol, source.sasl.*, source.ssl.*, rights on the topics)", m.cfg.Connector)
 		}
 	}
-	return fmt.Errorf("watch: %w:%s", kind, b.String())
+	return fmt.Errorf("watch: %w%s", err, said)
+}
+
+func prefixed(act string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", act, err)
 }

@@ -96,6 +96,7 @@ func withoutRows(page string) string {
 func TestTheBrowserShowsThePlansFigures(t *testing.T) {
 	t.Parallel()
 	s := whole(t)
+	lagOfProof(&s)
 	d := newDocument(t, s)
 	page := written(t, d.WriteHTML)
 	dom, console := browse(t, withoutRows(page))
@@ -109,6 +110,10 @@ func TestTheBrowserShowsThePlansFigures(t *testing.T) {
 		if got := shown(t, dom, id); got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)
 		}
+	}
+	line := regexp.MustCompile(`<polyline points="([^"]*)"`).FindStringSubmatch(dom)
+	if line == nil || len(strings.Fields(line[1])) != len(s.Proof.Lag) || !strings.Contains(dom, lagSentence) {
+		t.Errorf("the lag is not drawn with its %d points, or not said: %q", len(s.Proof.Lag), line)
 	}
 	rows := rowsOf(dom)
 	for _, r := range s.Plan.Body.Rows {

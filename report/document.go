@@ -163,7 +163,12 @@ type LagPoint struct {
 	// Lag counts readable source records, of all partitions, that the target had not
 	// reached.
 	Lag int64 `json:"lag"`
+	// Unread counts source offsets that were not read then: at most as many records
+	// waited beyond those of Lag.
+	Unread int64 `json:"unread"`
 }
+
+func (p LagPoint) most() int64 { return p.Lag + p.Unread }
 
 // Return sums up where Flink goes on after a rollback.
 type Return struct {

@@ -92,13 +92,25 @@ func (s Sources) checkBoundary() error {
 func (s Sources) checkLag() error {
 	for i, p := range s.Lag {
 		switch {
-		case p.Lag < 0:
-			return fmt.Errorf("%w: lag[%d]: %d records", ErrSources, i, p.Lag)
+		case p.Lag < 0 || p.Unread < 0:
+			return fmt.Errorf("%w: lag[%d]: %d records, %d offsets", ErrSources, i, p.Lag, p.Unread)
 		case i > 0 && p.At.Before(s.Lag[i-1].At.Time):
 			return fmt.Errorf("%w: lag[%d]: %s comes before %s, which stands ahead of it", ErrSources, i, p.At, s.Lag[i-1].At)
 		}
 	}
 	return nil
+}
+
+// lagOf is the series of a proof.
+func lagOf(p *flinkmm2.Proof) []LagPoint {
+	if p == nil {
+		return nil
+	}
+	out := make([]LagPoint, 0, len(p.Lag))
+	for _, l := range p.Lag {
+		out = append(out, LagPoint{At: l.At, Lag: l.Lag, Unread: l.Unread})
+	}
+	return out
 }
 
 func proofsOf(p *flinkmm2.Proof) map[offsetmap.TopicPartition]*PartitionProof {

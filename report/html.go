@@ -197,7 +197,7 @@ func chartOf(lag []LagPoint) *chart {
 	}
 	c := &chart{From: lag[0].At, To: lag[len(lag)-1].At}
 	for _, p := range lag {
-		c.Most = max(c.Most, p.Lag)
+		c.Most = max(c.Most, p.most())
 	}
 	const left, width, bottom, height = 60, 570, 150, 140
 	span := max(1, c.To.Sub(c.From.Time).Seconds())
@@ -206,9 +206,9 @@ func chartOf(lag []LagPoint) *chart {
 		if i > 0 {
 			points.WriteByte(' ')
 		}
-		fmt.Fprintf(&points, "%.1f,%.1f", left+width*p.At.Sub(c.From.Time).Seconds()/span, bottom-height*float64(p.Lag)/float64(max(1, c.Most)))
+		fmt.Fprintf(&points, "%.1f,%.1f", left+width*p.At.Sub(c.From.Time).Seconds()/span, bottom-height*float64(p.most())/float64(max(1, c.Most)))
 	}
 	c.Points = points.String()
-	c.Label = fmt.Sprintf("Lag in records from %s to %s: at most %s, at the end %s", c.From, c.To, group(c.Most), group(lag[len(lag)-1].Lag))
+	c.Label = fmt.Sprintf("Lag in records from %s to %s: at most %s, at the end %s", c.From, c.To, group(c.Most), group(lag[len(lag)-1].most()))
 	return c
 }

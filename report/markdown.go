@@ -116,6 +116,7 @@ func (m *markdown) proof(d *Document) {
 		m.table("Records from C on", "Copied", "Missing", "Altered", "Out of order", "From before C", "Pending", "Unprovable", "Repeated", "Of other writers", "Older than the window", "Lag", "Offsets not read")
 		m.row(group(p.Records), group(p.Copied), group(p.Missing), group(p.Altered), group(p.OutOfOrder), group(p.Early), group(p.Pending), group(p.Unprovable), group(p.Repeated), group(p.Foreign), group(p.Older), group(p.Lag), group(p.Unread))
 	}
+	m.lag(d.Lag)
 	if r := d.Return; r != nil {
 		m.text("\nRolled back at %s: %s offsets were copied from C to C', %s had expired.", r.CreatedAt, group(r.Copied), group(r.Lost))
 		for _, a := range r.Added {
@@ -152,6 +153,19 @@ func (m *markdown) acceptance(d *Document) {
 	for _, p := range pointsOf(a) {
 		m.row(p.ID, p.Word, p.Title, strings.Join(p.Seen, "; "))
 	}
+}
+
+// lag says in figures what the page draws.
+func (m *markdown) lag(points []LagPoint) {
+	if len(points) < 2 {
+		return
+	}
+	first, last := points[0], points[len(points)-1]
+	least, most := first.most(), first.most()
+	for _, p := range points {
+		least, most = min(least, p.most()), max(most, p.most())
+	}
+	m.text("\nLag from %s to %s: at least %s, at most %s, at the end %s records; offsets that were not read then are counted as records.", first.At, last.At, group(least), group(most), group(last.most()))
 }
 
 func (m *markdown) findings(d *Document) {

@@ -31,7 +31,8 @@ type Sources struct {
 	Boundary *flinkmm2.Boundary
 	// Preflight is the one that the plan was made after.
 	Preflight *Preflight
-	// Lag is how far the target was behind while it was watched, oldest first.
+	// Lag is how far the target was behind while it was watched, oldest first. By
+	// default, what the proof has of it.
 	Lag []LagPoint
 }
 
@@ -50,6 +51,9 @@ func New(s Sources) (*Document, error) {
 	}
 	if s.At.IsZero() {
 		return nil, fmt.Errorf("report: %w: the time of the report is not given", ErrSources)
+	}
+	if s.Lag == nil {
+		s.Lag = lagOf(s.Proof)
 	}
 	if err := s.Plan.Check(); err != nil {
 		return nil, fmt.Errorf("report: %w", err)

@@ -292,6 +292,9 @@ func runbookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = append(bucketEnv(ts), "PATH="+ts.Getenv("PATH"), "HOME="+cmd.Dir, "GORACE=atexit_sleep_ms=0") // it waits a second at each exit otherwise
+	if index := ts.Getenv(indexVariable); index != "" {
+		cmd.Env = append(cmd.Env, indexVariable+"="+index)
+	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	before := stateFiles(cmd.Dir)

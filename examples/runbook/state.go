@@ -3,6 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/flinkmm2/flinkmm2"
 )
 
 // The files of state.dir. A person, a Job that retries and the next step all
@@ -18,6 +22,15 @@ const (
 	preflightFile  = "preflight.json"
 	acceptanceFile = "acceptance.json"
 )
+
+// shardFile is the name of a file of one shard: proof-0-of-4.json.
+func shardFile(name string, s flinkmm2.Shard) string {
+	if s.Of == 0 {
+		return name
+	}
+	ext := filepath.Ext(name)
+	return fmt.Sprintf("%s-%d-of-%d%s", strings.TrimSuffix(name, ext), s.Index, s.Of, ext)
+}
 
 // openState makes the folder when it is not there, and returns its path.
 func (m *migration) openState() (string, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,12 +17,16 @@ import (
 )
 
 func (a *app) watchCommand() *cobra.Command {
-	within, resume := 10*time.Minute, false
+	f := watchFlags{within: 10 * time.Minute, until: "end"}
 	cmd := a.step("watch", "Prove, record by record, that nothing is lost",
 		`watch reads both clusters from C to the source's end as it is now, and compares
 the whole sequences, partition by partition: what came first, what is missing,
 repeated, altered or out of order. It waits until everything is there, or until
 --within has passed.
+
+--until says how far. With boundary the watch ends when the first record of each
+partition is there, with records=N when N records are, and with caught-up when the
+lag is gone, which may be never: --within is the bound. The proof says which it was.
 
 It writes state.dir/proof.json, whatever the outcome, and changes nothing
 anywhere. It ends with 0 only when everything is proven; with 7 when records are
@@ -30,33 +35,83 @@ when time ran out, with 6 when nothing moves. It can be run as often as you like
 
 With --resume it keeps in state.dir/proof.checkpoint.json how far it has come, and
 goes on from there when it is run again, as after it was killed: what was compared
-is not read a second time, and need not be there any more.`,
+is not read a second time, and need not be there any more.
+
+With --shard 0/4 to 3/4 four runs, as the pods of an Indexed Job, watch a quarter of
+the partitions each, and write state.dir/proof-0-of-4.json and so on; proof merge
+joins them.`,
 		"keep proof.json; or runbook -f migration.yaml rollback",
-		func(ctx context.Context) error {
-			if within <= 0 {
-				return usagef("--within %s: want a duration above 0", within)
-			}
-			return a.withPlan(func(s *session, plan *offsetmap.Plan) error {
-				p := &progress{to: a.errs, live: isTerminal(a.errs), now: time.Now}
-				o := flinkmm2.WatchOptions{Within: within, Progress: p.show}
-				if resume {
-					o.Checkpoint = flinkmm2.FileCheckpoint(filepath.Join(s.dir, checkpointFile))
-				}
-				proof, err := s.steps.Watch(ctx, plan, o)
-				p.end()
-				switch {
-				case proof != nil:
-				case isRefused(err) || !errors.Is(err, flinkmm2.ErrNotProven):
-					return err
-				default: // the journal knows of no start
-					return &hintedError{err: err, next: []string{"start", "--digest", plan.Digest}}
-				}
-				return a.proven(filepath.Join(s.dir, proofFile), proof, err)
-			})
-		})
-	cmd.Flags().DurationVar(&within, "within", within, "how long to wait for everything")
-	cmd.Flags().BoolVar(&resume, "resume", false, "go on where the last watch --resume of this plan stood, instead of from C")
+		func(ctx context.Context) error { return a.watch(ctx, f) })
+	f.add(cmd)
 	return cmd
+}
+
+// watchFlags are what watch is told.
+type watchFlags struct {
+	within       time.Duration
+	until, shard string
+	resume       bool
+}
+
+func (f *watchFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.DurationVar(&f.within, "within", f.within, "how long to wait for everything")
+	flags.StringVar(&f.until, "until", f.until, "how far: end (the source's end as it is now), boundary or boundary=N (the first N records of each partition), records=N (N records of all partitions), caught-up (until the lag is gone)")
+	flags.StringVar(&f.shard, "shard", "", "watch one part of the plan's partitions, INDEX/OF from 0/OF on; auto/OF takes the index from JOB_COMPLETION_INDEX, which an Indexed Job sets")
+	flags.BoolVar(&f.resume, "resume", false, "go on where the last watch --resume of this plan stood, instead of from C")
+}
+
+// options are the flags as the library takes them.
+func (f *watchFlags) options() (o flinkmm2.WatchOptions, err error) {
+	if f.within <= 0 {
+		return o, usagef("--within %s: want a duration above 0", f.within)
+	}
+	o.Within = f.within
+	if o.Until, err = flinkmm2.ParseUntil(f.until); err != nil {
+		return o, usagef("--%v", err)
+	}
+	if f.shard == "" {
+		return o, nil
+	}
+	text := f.shard
+	if of, auto := strings.CutPrefix(text, "auto/"); auto {
+		index, set := os.LookupEnv(indexVariable)
+		if !set {
+			return o, usagef("--shard %s: %s is not set, as in a pod of an Indexed Job; give the index, such as 0/%s", text, indexVariable, of)
+		}
+		text = index + "/" + of
+	}
+	if o.Shard, err = flinkmm2.ParseShard(text); err != nil {
+		return o, usagef("--shard %s: %v", f.shard, err)
+	}
+	return o, nil
+}
+
+// indexVariable is what Kubernetes tells a pod of an Indexed Job.
+const indexVariable = "JOB_COMPLETION_INDEX"
+
+func (a *app) watch(ctx context.Context, f watchFlags) error {
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	return a.withPlan(func(s *session, plan *offsetmap.Plan) error {
+		p := &progress{to: a.errs, live: isTerminal(a.errs), now: time.Now}
+		o.Progress = p.show
+		if f.resume {
+			o.Checkpoint = flinkmm2.FileCheckpoint(filepath.Join(s.dir, shardFile(checkpointFile, o.Shard)))
+		}
+		proof, err := s.steps.Watch(ctx, plan, o)
+		p.end()
+		switch {
+		case proof != nil:
+		case isRefused(err) || !errors.Is(err, flinkmm2.ErrNotProven):
+			return err
+		default: // the journal knows of no start
+			return &hintedError{err: err, next: []string{"start", "--digest", plan.Digest}}
+		}
+		return a.proven(filepath.Join(s.dir, shardFile(proofFile, o.Shard)), proof, err)
+	})
 }
 
 func isRefused(err error) bool {
@@ -89,12 +144,18 @@ func proofTable(w io.Writer, p *flinkmm2.Proof) {
 		}
 		line(w, r.TopicPartition, r.Next, orDash(r.First), r.End, r.Records, r.Copied, r.Missing, r.Altered, r.OutOfOrder, r.Repeated, outcome)
 	}
-	older := ""
+	older, about := "", ""
+	if p.Shard != nil {
+		about = fmt.Sprintf("shard %s, ", p.Shard)
+	}
+	if p.Until != (flinkmm2.Until{}) {
+		about += fmt.Sprintf("until %s, ", p.Until)
+	}
 	if p.Older > 0 {
 		older = fmt.Sprintf(", older than what is remembered, or another writer's %d", p.Older)
 	}
-	fmt.Fprintf(w, "\n%s: %d partitions, %d records, %d copied, missing %d, altered %d, out of order %d, repeated %d%s, lost by acceptance %d\nplan %s\n",
-		p.Outcome, len(p.Partitions), p.Records, p.Copied, p.Missing, p.Altered, p.OutOfOrder, p.Repeated, older, p.Lost, p.Plan)
+	fmt.Fprintf(w, "\n%s: %s%d partitions, %d records, %d copied, missing %d, altered %d, out of order %d, repeated %d%s, lost by acceptance %d\nplan %s\n",
+		p.Outcome, about, len(p.Partitions), p.Records, p.Copied, p.Missing, p.Altered, p.OutOfOrder, p.Repeated, older, p.Lost, p.Plan)
 }
 
 // progress tells a person how far a watch is: in one line that is written over

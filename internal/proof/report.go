@@ -14,6 +14,10 @@ type Outcome string
 const (
 	// Failed: a partition failed.
 	Failed Outcome = "failed"
+	// ProgressWithoutRecords: the copier counts records as delivered that the
+	// target does not have. Run does not know what the copier counts: this is for
+	// the caller who does.
+	ProgressWithoutRecords Outcome = "progress-without-records"
 	// Proven: every partition is proven or has nothing to copy, and at least one
 	// is proven.
 	Proven Outcome = "proven"
@@ -22,10 +26,6 @@ const (
 	// NoProgress: records wait, and in no partition has any of the source come
 	// to the target.
 	NoProgress Outcome = "no-progress"
-	// ProgressWithoutRecords: the copier counts records as delivered that the
-	// target does not have. Run does not know what the copier counts: this is for
-	// the caller who does.
-	ProgressWithoutRecords Outcome = "progress-without-records"
 	// NotProven: anything else; the partitions say where each stands.
 	NotProven Outcome = "not-proven"
 )
@@ -152,6 +152,8 @@ func Conclude(parts []PartitionReport) Report {
 	switch {
 	case r.Count(PartitionFailed) > 0:
 		r.Outcome = Failed
+	case r.Count(PartitionWithoutRecords) > 0:
+		r.Outcome = ProgressWithoutRecords
 	case nothing == len(parts):
 		r.Outcome = NothingToCopy
 	case nothing+proven == len(parts):

@@ -140,6 +140,9 @@ func (s Schema) problem(place string, node, v any) string {
 		case "minItems":
 			list, ok := v.([]any)
 			bad = ok && int64(len(list)) < integer(want)
+		case "maxItems":
+			list, ok := v.([]any)
+			bad = ok && int64(len(list)) > integer(want)
 		case "items":
 			list, _ := v.([]any)
 			for i, e := range list {

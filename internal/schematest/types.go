@@ -1,6 +1,8 @@
 package schematest
 
 import (
+	"encoding"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -58,6 +60,8 @@ func (s Schema) SameMembers(t testing.TB, place string, typ reflect.Type, node a
 	want, leaf := leaves[typ]
 	switch {
 	case leaf:
+	case typ.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && !typ.Implements(reflect.TypeFor[json.Marshaler]()):
+		want = "string"
 	case typ.Kind() == reflect.Slice:
 		if got := fmt.Sprint(n["type"]); got != "array" && got != "[array null]" {
 			t.Errorf("%s: is %s, not an array", place, got)
