@@ -70,6 +70,9 @@ type Report struct {
 	// Group is the consumer group that was read and found, if only to have
 	// committed nothing; nil when none was.
 	Group *offsetmap.Group
+	// Forecast is how many records will be on the target twice. It is nil when nobody
+	// looked at the boundary.
+	Forecast *Forecast
 }
 
 // Err returns an *offsetmap.BlockedError over every finding that blocks, with the
@@ -114,7 +117,7 @@ func Judge(f Facts, q Question, own ...Check) Report {
 	findings = append(findings, misnamed(own)...)
 
 	findings = offsetmap.Accept(append(findings, c.endsMayMove()...), q.Acceptances)
-	report := Report{Rows: c.Rows, Findings: slices.DeleteFunc(findings, func(f offsetmap.Finding) bool { return f.Check == checkEndsMoved })}
+	report := Report{Rows: c.Rows, Forecast: c.forecast(), Findings: slices.DeleteFunc(findings, func(f offsetmap.Finding) bool { return f.Check == checkEndsMoved })}
 	report.Results = settle(append(results, c.ruleResults()...), report.Findings)
 	if report.Err() != nil {
 		report.Rows = nil

@@ -105,7 +105,8 @@ func TestTheBrowserShowsThePlansFigures(t *testing.T) {
 	}
 	for id, want := range map[string]string{
 		"digest": s.Plan.Digest, "summary": d.Summary, "topics": "2", "partition-count": "5", "set": "4", "cleared": "1", "to-copy": "2,260", "lost": "200",
-		"records": "2,260", "copied": "2,259", "missing": "1", "altered": "0", "repeated": "3", "lag": "0", "outcome": "failed", "matches": "5 partitions of 2 topics",
+		"duplicates": "at least 4071 records (60001 bytes), at most 5113, of 1 partitions are on the target already, and come twice",
+		"records":    "2,260", "copied": "2,259", "missing": "1", "altered": "0", "repeated": "3", "lag": "0", "outcome": "failed", "matches": "5 partitions of 2 topics",
 	} {
 		if got := shown(t, dom, id); got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)

@@ -44,6 +44,9 @@ type Document struct {
 	// Acceptance is null while nobody has held the migration against its list.
 	Acceptance   *Acceptance   `json:"acceptance"`
 	Attestations []Attestation `json:"attestations"`
+	// Forecast is how many records were to come twice; null when it was not kept, or
+	// nobody looked for them.
+	Forecast *preflight.Forecast `json:"forecast"`
 	// Checks is null when no results of checks were kept.
 	Checks *Checks `json:"checks"`
 	// Findings are the plan's: warnings, and what was accepted. Sorted.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 var (
@@ -68,6 +69,9 @@ type page struct {
 	Areas         []area
 	Chart         *chart
 	Points        []shownPoint
+	Duplicates    string
+	Twice         []preflight.PartitionForecast
+	TwiceLeft     int
 }
 
 type filter struct {
@@ -85,6 +89,8 @@ func pageOf(d *Document) page {
 		Policy: fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'", hashOf(styleText), hashOf(scriptText)),
 		Tone:   d.tone(), Table: t, First: t.first(), Columns: t.columns(), FindingGroups: findingGroups(d.Findings), Areas: areasOf(d.Checks), Chart: chartOf(d.Lag), Points: pointsOf(d.Acceptance),
 	}
+	p.Duplicates = d.duplicates()
+	p.Twice, p.TwiceLeft = twiceOf(d.Forecast)
 	if d.Proof != nil {
 		p.ProofTone = toneOf(d.Proof.Outcome)
 	}

@@ -52,7 +52,7 @@ func spoiled(t testing.TB, say string) *report.Document {
 	s.Proof = failed(proofOf(plan))
 	s.Proof.Partitions[4].Reason, s.Proof.Partitions[4].Examples[0].Differs = say, []string{say}
 	s.Preflight = preflightOf(plan)
-	s.Preflight.Report.Results[2].Saw = []string{say}
+	s.Preflight.Report.Results[2].Saw, s.Preflight.Report.Forecast.Partitions[0].Why = []string{say}, say
 	s.Acceptance = acceptanceOf(plan)
 	s.Acceptance.Points[0].Evidence, s.Acceptance.Points[1].Open = []string{say}, []string{say}
 	s.Acceptance.Points[2].Attested = offsetmap.Attest(say, say, say)
@@ -115,7 +115,7 @@ func TestNoSecretIsInAReport(t *testing.T) {
 	s.Plan = plan
 	s.Proof, s.Preflight = failed(proofOf(plan)), preflightOf(plan)
 	s.Proof.Partitions[4].Reason = "reset by " + address
-	s.Preflight.Report.Results[0].Saw = []string{address}
+	s.Preflight.Report.Results[0].Saw, s.Preflight.Report.Forecast.Partitions[0].Why = []string{address}, address
 	s.Acceptance = acceptanceOf(plan)
 	s.Acceptance.Points[0].Evidence, s.Acceptance.Points[1].Open = []string{address}, []string{address}
 	s.Acceptance.Points[2].Attested = offsetmap.Attest(address, address, address)

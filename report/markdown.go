@@ -100,9 +100,27 @@ func (m *markdown) approval(d *Document) {
 		m.row("consumer group", p.Group)
 	}
 	m.row("isolation", p.Isolation)
+	m.row("duplicates expected", d.duplicates())
 	m.row("plan made, expires", fmt.Sprintf("%s by %s %s, %s", p.CreatedAt, p.Tool.Name, p.Tool.Version, p.ExpiresAt))
 	for _, e := range p.Earlier {
 		m.row("earlier plan", e)
+	}
+	m.duplicates(d)
+}
+
+// duplicates follows the facts of the approval with the partitions that have some.
+func (m *markdown) duplicates(d *Document) {
+	twice, left := twiceOf(d.Forecast)
+	if len(twice) == 0 {
+		return
+	}
+	_ = m.w.WriteByte('\n')
+	m.table("Partition", "Records found", "Bytes", "At most", "Why")
+	for _, p := range twice {
+		m.row(p.TopicPartition, group(p.Records), group(p.Bytes), group(p.AtMost), p.Why)
+	}
+	if left > 0 {
+		m.text("\n%s partitions more are in the JSON report.", group(int64(left)))
 	}
 }
 

@@ -67,7 +67,7 @@ func New(s Sources) (*Document, error) {
 		APIVersion: offsetmap.APIVersion, Kind: Kind, CreatedAt: offsetmap.At(s.At), Tool: s.Tool,
 		Stage: stage, Approval: approval, Acts: acts,
 		Plan: headOf(s.Plan), Attestations: attestationsOf(b.Attestations), Findings: findingsOf(b.Findings),
-		Checks: checksOf(s.Preflight), Lag: append([]LagPoint{}, s.Lag...),
+		Forecast: forecastOf(s.Preflight), Checks: checksOf(s.Preflight), Lag: append([]LagPoint{}, s.Lag...),
 		Partitions: make([]Partition, 0, len(b.Rows)),
 	}
 	proofs := proofsOf(s.Proof)
@@ -179,6 +179,19 @@ func checksOf(p *Preflight) *Checks {
 		out.Results = append(out.Results, Check{Result: r, Title: known[r.Check].Title})
 	}
 	return out
+}
+
+// forecastOf takes the forecast of the preflight into a document.
+func forecastOf(p *Preflight) *preflight.Forecast {
+	if p == nil || p.Report.Forecast == nil {
+		return nil
+	}
+	out := *p.Report.Forecast
+	out.Partitions = slices.Clone(out.Partitions)
+	for i := range out.Partitions {
+		out.Partitions[i].Why = clean(out.Partitions[i].Why)
+	}
+	return &out
 }
 
 func totalsOf(d *Document) Totals {

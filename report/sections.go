@@ -65,6 +65,23 @@ func findingGroups(findings []Finding) []findingGroup {
 	return out
 }
 
+// duplicates says how many records were to come twice.
+func (d *Document) duplicates() string {
+	if d.Checks == nil {
+		return "not kept when this plan was made"
+	}
+	return d.Forecast.String()
+}
+
+// twiceOf lists the first partitions with duplicates, and counts those that are left out.
+func twiceOf(f *preflight.Forecast) (out []preflight.PartitionForecast, left int) {
+	if f == nil {
+		return nil, 0
+	}
+	n := min(len(f.Partitions), mostFindings)
+	return f.Partitions[:n], len(f.Partitions) - n
+}
+
 // fault is a record that is not as it must be, or a partition that is not proven.
 type fault struct{ Partition, Outcome, Fault, Source, Target, Differs string }
 

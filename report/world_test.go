@@ -173,6 +173,9 @@ func failed(p *flinkmm2.Proof) *flinkmm2.Proof {
 // preflightOf is the judgement that a plan was made after.
 func preflightOf(plan *offsetmap.Plan) *report.Preflight {
 	return &report.Preflight{At: plan.Body.CreatedAt, Report: preflight.Report{
+		Forecast: &preflight.Forecast{Records: 4071, Bytes: 60_001, AtLeast: true, AtMost: 5113, Partitions: []preflight.PartitionForecast{
+			{TopicPartition: tp("payments.eu-0"), Records: 4071, Bytes: 60_001, AtLeast: true, AtMost: 5113, Why: "all that were looked for <are> there"},
+		}},
 		Rows: plan.Body.Rows, Findings: plan.Body.Findings,
 		Results: []preflight.Result{
 			{Check: "flink/rest-not-asked", State: preflight.Found, Severity: offsetmap.Warn, Saw: []string{}, Findings: 1},

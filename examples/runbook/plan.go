@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -94,8 +95,13 @@ func (a *app) planned(plan *offsetmap.Plan, path, how string) error {
 	if err != nil {
 		return err
 	}
+	var twice bytes.Buffer
+	if err := plannedForecast(&twice, filepath.Dir(path), plan); err != nil {
+		return err
+	}
 	if err := a.print(document, func(w io.Writer) {
 		planTable(w, plan)
+		_, _ = twice.WriteTo(w)
 		fmt.Fprintf(w, "\nplan %s\nexpires %s\n", plan.Digest, plan.Body.ExpiresAt)
 	}); err != nil {
 		return err
@@ -161,7 +167,14 @@ It writes nothing and reaches no cluster.`,
 			if err != nil {
 				return err
 			}
-			if err := a.print(document, func(w io.Writer) { showTable(w, plan) }); err != nil {
+			var twice bytes.Buffer
+			if err := plannedForecast(&twice, m.State.Dir, plan); err != nil {
+				return err
+			}
+			if err := a.print(document, func(w io.Writer) {
+				showTable(w, plan)
+				_, _ = twice.WriteTo(w)
+			}); err != nil {
 				return err
 			}
 			if err := plan.CheckExpiry(time.Now()); err != nil {

@@ -26,6 +26,8 @@ type findingsDocument struct {
 	Rows       []offsetmap.Row     `json:"rows"` // empty when anything blocks
 	// Results holds each check that was made, sorted by id.
 	Results []preflight.Result `json:"results"`
+	// Forecast is how many records will come twice; null when nobody looked for them.
+	Forecast *preflight.Forecast `json:"forecast"`
 	// Remedies says by id of a check how to mend what it found.
 	Remedies map[string]string `json:"remedies"`
 }
@@ -35,7 +37,8 @@ func (a *app) preflightCommand() *cobra.Command {
 		`preflight runs every check over both clusters, the worker, the connector, the
 savepoint and, where flink names a server, the old job, and decides every
 partition as plan would. It counts how the checks of each area ended, lists
-everything that they found, and says how to mend it. -o json also says of each check
+everything that they found, says how to mend it, and how many records will come twice.
+-o json also says of each check
 what it has looked at.
 
 It writes nothing, neither to a cluster nor to state.dir. It ends with 3 when
@@ -72,7 +75,7 @@ func findingsOf(r preflight.Report) findingsDocument {
 	return findingsDocument{
 		APIVersion: offsetmap.APIVersion, Kind: preflightKind, CreatedAt: offsetmap.At(time.Now()), Blocked: r.Err() != nil,
 		Findings: append([]offsetmap.Finding{}, r.Findings...), Rows: append([]offsetmap.Row{}, r.Rows...),
-		Results: append([]preflight.Result{}, r.Results...), Remedies: remedies(r.Findings),
+		Results: append([]preflight.Result{}, r.Results...), Forecast: r.Forecast, Remedies: remedies(r.Findings),
 	}
 }
 

@@ -29,6 +29,7 @@ func preflightTable(w io.Writer, d findingsDocument, group bool) {
 		fmt.Fprintln(w, l)
 	}
 	remediesTable(w, d.Findings, d.Remedies)
+	forecastText(w, d.Forecast)
 }
 
 // area is the part of a check's id before the slash.

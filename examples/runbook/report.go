@@ -118,7 +118,7 @@ func (a *app) documentOf(dir string) (*report.Document, error) {
 		return nil, err
 	}
 	if kept != nil {
-		s.Preflight = &report.Preflight{At: kept.CreatedAt, Report: preflight.Report{Rows: kept.Rows, Findings: kept.Findings, Results: kept.Results}}
+		s.Preflight = &report.Preflight{At: kept.CreatedAt, Report: preflight.Report{Rows: kept.Rows, Findings: kept.Findings, Results: kept.Results, Forecast: kept.Forecast}}
 	}
 	return report.New(s)
 }
