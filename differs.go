@@ -24,14 +24,14 @@ func (m *Migration) Differs(ctx context.Context, plan *offsetmap.Plan, req PlanR
 	if err := m.ofThisConnector(plan); err != nil {
 		return "", err
 	}
-	source, facts, report, err := m.preflight(ctx, req)
+	from, facts, report, err := m.preflight(ctx, req)
 	if err == nil {
 		err = report.Err()
 	}
 	if err != nil {
 		return "", fmt.Errorf("plan: %w", err)
 	}
-	now, err := m.body(req, source, facts, report)
+	now, err := m.body(req, from, facts, report)
 	if err != nil {
 		return "", fmt.Errorf("plan: %w", err)
 	}

@@ -45,9 +45,9 @@ func (m *Migration) awaitsSecondLook(ctx context.Context, d time.Duration) error
 }
 
 // looksAtGroup says how the group is looked at before a plan is made.
-func (m *Migration) looksAtGroup(req PlanRequest, source flinkstate.Source) preflight.GroupLook {
+func (m *Migration) looksAtGroup(req PlanRequest, from stood) preflight.GroupLook {
 	look := preflight.GroupLook{
-		Window: m.groupWindow, Options: m.cfg.Source.Options, Positions: source.Partitions,
+		Window: m.groupWindow, Options: m.cfg.Source.Options, Positions: from.question.Positions,
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			if d != m.groupWindow {
 				return m.sleep(ctx, d)

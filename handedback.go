@@ -159,7 +159,9 @@ func (m *Migration) notHandedBack(ctx context.Context, s *offsetmap.Savepoint) [
 		return nil
 	}
 	why := "this savepoint is older than that"
-	if h.unsaid {
+	if s == nil {
+		why = "a group does not tell whether what it holds is older than that; plan from a savepoint that Flink has written since"
+	} else if h.unsaid {
 		why = "the journal does not tell which savepoints are older than that"
 	}
 	return []offsetmap.Finding{{

@@ -3,7 +3,6 @@ package flinkmm2
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -16,11 +15,18 @@ import (
 // PlanRequest is what a plan is made from, beside what the clusters and the
 // worker say.
 type PlanRequest struct {
+	// Origin says where the positions come from: offsetmap.FromSavepoint, also the
+	// default, or offsetmap.FromGroup. A group alone shows neither where the job stood
+	// nor what it has delivered, so it must be chosen, and is planned from only where the
+	// checks see on the target what lies before each C (flink/group-only), the group
+	// stands still over WithGroupWindow and nobody is its member.
+	Origin offsetmap.Origin
 	// Snapshot says where the old job stood. It must have been read with the
-	// hashes of its files, as it is by default.
+	// hashes of its files, as it is by default. FromGroup has none.
 	Snapshot *flinkstate.Snapshot
 	// Group names the old job's consumer group on the source, whose offsets are
-	// held against the snapshot. Empty means that no group is looked at.
+	// held against the snapshot, or planned from. Empty means that no group is looked
+	// at.
 	Group string
 	// Source chooses one of the snapshot's sources, by operator id, uid or name.
 	// Empty is enough when there is one.
@@ -54,7 +60,7 @@ func (m *Migration) Preflight(ctx context.Context, req PlanRequest) (preflight.R
 // The plan stands in the journal before MakePlan returns it. Nothing is written
 // to Connect or Kafka.
 func (m *Migration) MakePlan(ctx context.Context, req PlanRequest) (*offsetmap.Plan, error) {
-	source, facts, report, err := m.preflight(ctx, req)
+	from, facts, report, err := m.preflight(ctx, req)
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
@@ -64,7 +70,7 @@ func (m *Migration) MakePlan(ctx context.Context, req PlanRequest) (*offsetmap.P
 	if req.Judged != nil {
 		req.Judged(report)
 	}
-	body, err := m.body(req, source, facts, report)
+	body, err := m.body(req, from, facts, report)
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
@@ -78,67 +84,48 @@ func (m *Migration) MakePlan(ctx context.Context, req PlanRequest) (*offsetmap.P
 	return plan, nil
 }
 
-func (m *Migration) preflight(ctx context.Context, req PlanRequest) (flinkstate.Source, preflight.Facts, preflight.Report, error) {
+func (m *Migration) preflight(ctx context.Context, req PlanRequest) (stood, preflight.Facts, preflight.Report, error) {
 	var none preflight.Report
-	if req.Snapshot == nil {
-		return flinkstate.Source{}, preflight.Facts{}, none, errors.New("no snapshot was given")
-	}
-	if err := hashed(req.Snapshot); err != nil {
-		return flinkstate.Source{}, preflight.Facts{}, none, err
-	}
 	if req.Group != "" {
 		if err := CheckGroup(req.Group); err != nil {
-			return flinkstate.Source{}, preflight.Facts{}, none, err
+			return stood{}, preflight.Facts{}, none, err
 		}
 	}
 	for _, p := range req.Earlier {
 		if err := p.Check(); err != nil {
-			return flinkstate.Source{}, preflight.Facts{}, none, fmt.Errorf("an earlier plan: %w", err)
+			return stood{}, preflight.Facts{}, none, fmt.Errorf("an earlier plan: %w", err)
 		}
 	}
-	source, err := req.Snapshot.Source(req.Source)
+	from, err := m.stood(ctx, req)
 	if err != nil {
-		return source, preflight.Facts{}, none, err
+		return from, preflight.Facts{}, none, err
 	}
 	topics := m.cfg.Topics
 	if len(topics) == 0 {
-		for _, p := range source.Partitions {
+		for _, p := range from.question.Positions {
 			topics = append(topics, p.Topic)
 		}
 	}
 	probe := m.probe(topics)
-	probe.Group, probe.GroupLook = req.Group, m.looksAtGroup(req, source)
+	probe.Group, probe.GroupLook = req.Group, m.looksAtGroup(req, from)
 	probe.Sleep = m.awaitsSecondLook
 	probe.Flink, probe.FlinkJob = m.flink, m.job
-	probe.Sinks = req.Snapshot.Sinks
-	probe.Delivery, probe.Positions = m.delivery, source.Partitions
+	probe.Sinks = from.question.Sinks
+	probe.Delivery, probe.Positions = m.delivery, from.question.Positions
 	if a := req.Attestations.Isolation; a != nil {
 		probe.Isolation = a.Value
 	}
 	facts := probe.Survey(ctx)
 	if err := m.sameClusters(ctx, facts); err != nil {
-		return source, facts, none, err
+		return from, facts, none, err
 	}
 	if err := ctx.Err(); err != nil {
-		return source, facts, none, err
+		return from, facts, none, err
 	}
-	report := preflight.Judge(facts, preflight.Question{
-		Origin:          offsetmap.FromSavepoint,
-		Positions:       source.Partitions,
-		Warnings:        req.Snapshot.Warnings,
-		Kind:            req.Snapshot.Kind,
-		KindReason:      req.Snapshot.KindReason,
-		MetadataVersion: req.Snapshot.MetadataVersion,
-		Location:        withoutUser(req.Snapshot.Location),
-		CheckpointID:    req.Snapshot.CheckpointID,
-		Operators:       req.Snapshot.Operators,
-		Sinks:           req.Snapshot.Sinks,
-		Config:          m.given,
-		Attestations:    req.Attestations,
-		Acceptances:     req.Acceptances,
-		Earlier:         earlier(req.Earlier),
-	}, m.checks...)
-	return source, facts, withFindings(report, m.notHandedBack(ctx, savepointOf(req.Snapshot, source))), nil
+	question := from.question
+	question.Config, question.Attestations, question.Acceptances, question.Earlier = m.given, req.Attestations, req.Acceptances, earlier(req.Earlier)
+	report := preflight.Judge(facts, question, m.checks...)
+	return from, facts, withFindings(report, m.notHandedBack(ctx, from.savepoint)), nil
 }
 
 func (m *Migration) planLifetime() time.Duration {
@@ -155,7 +142,7 @@ func earlier(plans []*offsetmap.Plan) []offsetmap.EarlierPlan {
 
 // body fills the plan with what was observed. A fact that is missing here has
 // blocked in the report already, so it is an error and not a value.
-func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.Facts, report preflight.Report) (offsetmap.Body, error) {
+func (m *Migration) body(req PlanRequest, at stood, f preflight.Facts, report preflight.Report) (offsetmap.Body, error) {
 	from, known := f.Source.Get()
 	to, known2 := f.Target.Get()
 	worker, known3 := f.Worker.Get()
@@ -189,7 +176,7 @@ func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.
 			Version: worker.Version.String(), Commit: worker.Commit, ClusterID: worker.KafkaClusterID,
 			PluginVersion: plugin, ProducerClusterID: reached,
 		},
-		Savepoint:    savepointOf(req.Snapshot, source),
+		Savepoint:    at.savepoint,
 		Group:        report.Group,
 		Isolation:    req.Attestations.Isolation.Value,
 		Attestations: req.Attestations,
@@ -199,18 +186,3 @@ func (m *Migration) body(req PlanRequest, source flinkstate.Source, f preflight.
 		Rows:         report.Rows,
 	}, nil
 }
-
-// savepointOf is what a plan records of the snapshot.
-func savepointOf(s *flinkstate.Snapshot, source flinkstate.Source) *offsetmap.Savepoint {
-	out := &offsetmap.Savepoint{
-		Location: withoutUser(s.Location), MetadataVersion: s.MetadataVersion, CheckpointID: s.CheckpointID,
-		OperatorID: source.OperatorID, UID: source.UID,
-	}
-	for _, file := range s.Files {
-		out.Files = append(out.Files, offsetmap.File{Name: withoutUser(file.Name), SHA256: file.SHA256})
-	}
-	return out
-}
-
-// withoutUser drops user and password from a URI that Flink has stored.
-func withoutUser(location string) string { return offsetmap.RedactSetting("location", location) }

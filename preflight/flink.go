@@ -95,16 +95,24 @@ func flinkChecks() []Check {
 		ID:         flinkArea + "group-only",
 		Title:      "Positions come from the state, not from the group alone",
 		Severity:   offsetmap.Block,
-		Acceptable: offsetmap.Exact,
-		Looks:      "where the positions come from",
-		Why:        "After stop-with-savepoint the group keeps the last periodic checkpoint's offset: what follows is copied twice. With auto-commit it is ahead of the target: what lies between is lost.",
-		Remedy:     "Plan from the savepoint. If there is none, make sure that the target holds the record before each C, and accept the check.",
-		Judge: func(c *Case, r *Reporter) {
-			if c.Question.Origin == offsetmap.FromGroup {
-				r.Block("", "the positions come from the consumer group alone")
-			}
-		},
+		Acceptable: offsetmap.Never,
+		Looks:      "where the positions come from; where it is the group, whether the last records before each C were found on the target. It warns then, and says how many records come twice",
+		Why:        "After stop-with-savepoint the group keeps the last periodic checkpoint's offset: what follows is copied twice. With auto-commit it is ahead of the target: what lies between is lost, unless the target is seen to hold it.",
+		Remedy:     "Plan from the savepoint (positions.from: savepoint). If there is none, let the records around each C be read, so that the target shows what the job has delivered: mend what the checks boundary/... have found, and run preflight again.",
+		Judge:      groupOnly,
 	})
+}
+
+// groupOnly lets a group be planned from where the target shows that everything before
+// each C was delivered: a group cannot.
+func groupOnly(c *Case, r *Reporter) {
+	switch {
+	case c.Question.Origin != offsetmap.FromGroup:
+	case c.allDelivered():
+		r.Warn("", "the positions come from the consumer group alone; the last records before each C were found on the target. Records that come twice: %s", c.forecast())
+	default:
+		r.Block("", "the positions come from the consumer group alone, and the target does not show of every partition that what lies before C was delivered")
+	}
 }
 
 // warning makes the check for one code. Codes that make positions unfit block.

@@ -181,9 +181,18 @@ func TestThePositionsOfAGroupAloneNeedMore(t *testing.T) {
 	l.lookTwice(2 * time.Minute)
 	l.want(l.judge(), "block attest/checkpointing", "block flink/group-only", "warn flink/state-beyond-copying")
 	l.question.Attestations.Checkpointing = attest("1m")
+	// No word stands for what the target has to show.
 	l.question.Acceptances = []offsetmap.Acceptance{{Check: "flink/group-only", By: "ann", Reason: "compared the last records"}}
+	if err := l.judge().Err(); err == nil || !strings.Contains(err.Error(), "flink/group-only") {
+		t.Errorf("nobody looked at the target: %v", err)
+	}
+	l.question.Acceptances = nil
+	l.looks(preflight.DeliveryBounds{})
 	r := l.judge()
 	l.want(r, "warn flink/group-only", "warn flink/state-beyond-copying")
+	if f := found(r, "flink/group-only")[0]; !strings.Contains(f.Detail, "Records that come twice: none") {
+		t.Error(f.Detail)
+	}
 	if len(r.Rows) != 3 || r.Rows[0].Origin != offsetmap.FromGroup {
 		t.Errorf("rows %v", r.Rows)
 	}

@@ -116,15 +116,16 @@ func (m *migration) connectorURL() string {
 // request is what a plan is made from, beside the clusters.
 func (s *session) request(ctx context.Context) (flinkmm2.PlanRequest, error) {
 	p := s.Positions
+	request := flinkmm2.PlanRequest{Group: p.Group, Source: p.Operator, Attestations: s.Attest}
 	if p.From == "group" {
-		return flinkmm2.PlanRequest{}, &blockedError{err: fmt.Errorf(
-			"%s: positions.from: planning from group %s alone is refused: the check that the target holds what the group has committed does not exist yet, and a group that commits by itself may be ahead of it; plan from a savepoint", s.path, p.Group)}
+		request.Origin = offsetmap.FromGroup
+	} else {
+		snapshot, err := readSavepoint(ctx, p.Savepoint, p.PathMap, p.Cluster, flinkstate.WithSinkFiles())
+		if err != nil {
+			return flinkmm2.PlanRequest{}, fmt.Errorf("positions.savepoint: %w", err)
+		}
+		request.Snapshot = snapshot
 	}
-	snapshot, err := readSavepoint(ctx, p.Savepoint, p.PathMap, p.Cluster, flinkstate.WithSinkFiles())
-	if err != nil {
-		return flinkmm2.PlanRequest{}, fmt.Errorf("positions.savepoint: %w", err)
-	}
-	request := flinkmm2.PlanRequest{Snapshot: snapshot, Group: p.Group, Source: p.Operator, Attestations: s.Attest}
 	for _, one := range s.Accept {
 		if !ofRollback(one) {
 			request.Acceptances = append(request.Acceptances, one)
