@@ -63,10 +63,26 @@ func isRunning(f acceptanceFacts, j *judgement) {
 	} else {
 		j.lacks("no offset has advanced beyond the plan")
 	}
-	if p.Outcome == outcomeProven {
-		j.saw("by the proof of %s the target had caught up with the source's end of then", p.CreatedAt)
-	} else {
+	caughtUp(p, j)
+}
+
+// caughtUp: the lag has gone when the target has everything up to an end of the source,
+// and that was the end still, or as good as still.
+func caughtUp(p *Proof, j *judgement) {
+	var lag int64
+	for _, one := range p.Partitions {
+		lag += one.Lag + one.Unread
+	}
+	switch {
+	case p.Outcome != outcomeProven:
 		j.lacks("the proof of %s ended with %s, so that nothing shows that the lag goes to nothing", p.CreatedAt, p.Outcome)
+	case p.Until == UntilCaughtUp():
+		j.saw("by the proof of %s the lag has gone: the target has caught up with the source's end", p.CreatedAt)
+	case !toTheEnd(p, j):
+	case lag > 0:
+		j.lacks("by the proof of %s the target had the source's end of its beginning, and was %d records behind again: watch until it has caught up", p.CreatedAt, lag)
+	default:
+		j.saw("by the proof of %s the lag has gone: no record waited when it ended", p.CreatedAt)
 	}
 }
 
@@ -174,7 +190,7 @@ func asBefore(f acceptanceFacts, j *judgement) {
 	if p := f.proofOf(j); p != nil {
 		if p.Altered > 0 || p.Outcome != outcomeProven {
 			j.denies("the proof of %s ended with %s, %d records altered", p.CreatedAt, p.Outcome, p.Altered)
-		} else {
+		} else if toTheEnd(p, j) {
 			j.saw("by the proof of %s the %d records from C on have key, value, headers and order of the source's", p.CreatedAt, p.Copied)
 		}
 	}

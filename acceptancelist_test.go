@@ -379,6 +379,20 @@ func TestWhatKeepsAMigrationFromBeingAccepted(t *testing.T) {
 				r.Proof.Outcome, r.Proof.Partitions[0].Early = "failed", 2
 			}, id: flinkmm2.AcceptFirstRecord, want: "orders-0 (2 records from before C = 20)",
 		},
+		"the proof reaches to the boundary": {
+			happens: func(_ *testing.T, _ *wayBack, r *flinkmm2.AcceptanceRequest) { r.Proof.Until = flinkmm2.UntilFirst(1) },
+			id:      flinkmm2.AcceptNothingMissing, want: "reaches no further than boundary",
+		},
+		"the proof reaches to a number of records": {
+			happens: func(_ *testing.T, _ *wayBack, r *flinkmm2.AcceptanceRequest) {
+				r.Proof.Until = flinkmm2.UntilRecords(3)
+			},
+			id: flinkmm2.AcceptAsBefore, want: "reaches no further than records=3",
+		},
+		"the target is behind again": {
+			happens: func(_ *testing.T, _ *wayBack, r *flinkmm2.AcceptanceRequest) { r.Proof.Partitions[0].Lag = 7 },
+			id:      flinkmm2.AcceptRunning, want: "was 7 records behind again",
+		},
 		"the proof is of some partitions": {
 			happens: func(_ *testing.T, _ *wayBack, r *flinkmm2.AcceptanceRequest) {
 				r.Proof.Partitions = r.Proof.Partitions[:2]

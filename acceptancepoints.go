@@ -84,14 +84,14 @@ func (p acceptancePoint) judge(f acceptanceFacts, r AcceptanceRequest) Acceptanc
 
 func acceptancePoints() []acceptancePoint {
 	const (
-		watch = "Watch again, until everything is proven: runbook watch"
+		watch = "Watch again, until everything is proven: runbook watch --until caught-up"
 		back  = "; else go back: runbook rollback"
 	)
 	return []acceptancePoint{
 		{AcceptImported, "Every partition of the plan was written to Connect, and read back", "Start the plan, or look who has altered the connector's offsets since: GET /connectors/NAME/offsets" + back, imported},
 		{AcceptFirstRecord, "MirrorMaker 2 reads each partition from C, or from the first visible record behind it", watch + ". Of a partition that nobody writes to, state what is known of it", firstRecord},
 		{AcceptNothingMissing, "No record behind the boundary is missing", watch + back, nothingMissing},
-		{AcceptRunning, "Connector and tasks are RUNNING, the source offsets advance, and the lag goes to nothing", "Read the worker's log, and GET /connectors/NAME/status. Watch again: runbook watch" + back, isRunning},
+		{AcceptRunning, "Connector and tasks are RUNNING, the source offsets advance, and the lag goes to nothing", "Read the worker's log, and GET /connectors/NAME/status. Watch again: runbook watch --until caught-up" + back, isRunning},
 		{AcceptImage, "The workers run the image as agreed: no root, the pod's address advertised, logs to stdout", "No API shows it: state it (attest.confirm.image and attest.confirm.kubernetes before the plan, or the point image now)", imageAsAgreed},
 		{AcceptRestart, "After a restart of the workers the copying goes on from Connect's offsets", "Restart the workers one by one, watch again, and state what was seen", afterRestart},
 		{AcceptNoCompanions, "There is no MirrorCheckpointConnector and no MirrorHeartbeatConnector", "Delete it: DELETE /connectors/NAME", noCompanions},
@@ -153,6 +153,16 @@ func (f acceptanceFacts) proofOf(j *judgement) *Proof {
 	return f.proof
 }
 
+// toTheEnd reports whether a proof reaches to the source's end: one until the boundary, or
+// until a number of records, says nothing of what follows.
+func toTheEnd(p *Proof, j *judgement) bool {
+	if p.Until == (Until{}) || p.Until == UntilCaughtUp() {
+		return true
+	}
+	j.lacks("the proof of %s reaches no further than %s, and says nothing of what follows", p.CreatedAt, p.Until)
+	return false
+}
+
 func firstRecord(f acceptanceFacts, j *judgement) {
 	p := f.proofOf(j)
 	if p == nil {
@@ -192,6 +202,9 @@ func nothingMissing(f acceptanceFacts, j *judgement) {
 	}
 	if p.Outcome != outcomeProven {
 		j.denies("the proof of %s ended with %s: %d missing, %d altered, %d out of order, %d not there yet, %d that cannot be proven", p.CreatedAt, p.Outcome, p.Missing, p.Altered, p.OutOfOrder, p.Pending, p.Unprovable)
+		return
+	}
+	if !toTheEnd(p, j) {
 		return
 	}
 	j.saw("by the proof of %s, of %d records from C on to the source's end of then %d are on the target, none missing, altered or out of order; %d came more than once", p.CreatedAt, p.Records, p.Copied, p.Repeated)

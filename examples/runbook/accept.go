@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -36,7 +37,7 @@ func (m *migration) checkAcceptance(p *problems) {
 }
 
 func (a *app) acceptCommand() *cobra.Command {
-	between, proofs := 10*time.Second, ""
+	between, proofPath := 10*time.Second, ""
 	cmd := a.step("accept", "Show point by point whether the migration is done",
 		`accept holds the migration that was started against the list by which it is accepted:
 everything imported and read back, read from C on, nothing missing, running and
@@ -55,17 +56,16 @@ nothing anywhere. It ends with 8 while a point is not proven.`,
 				return usagef("--between %s: want a duration above 0", between)
 			}
 			return a.withPlan(func(s *session, plan *offsetmap.Plan) error {
-				path := proofs
+				path := proofPath
 				if path == "" {
 					path = filepath.Join(s.dir, proofFile)
 				}
-				proof, err := readKind[flinkmm2.Proof](path, flinkmm2.ProofKind)
+				proof, err := flinkmm2.ReadProof(path)
 				switch {
+				case errors.Is(err, fs.ErrNotExist) && proofPath == "": // nothing was watched
 				case err != nil:
 					return err
-				case proof == nil && proofs != "":
-					return fmt.Errorf("--proof %s: there is no such file", proofs)
-				case proof != nil && proofs == "" && !a.isOf(plan, proof.Plan, proofFile):
+				case proofPath == "" && !a.isOf(plan, proof.Plan, proofFile):
 					proof = nil
 				}
 				list, verdict := s.steps.AcceptanceList(ctx, plan, flinkmm2.AcceptanceRequest{Proof: proof, Attested: s.Acceptance, Between: between})
@@ -76,7 +76,7 @@ nothing anywhere. It ends with 8 while a point is not proven.`,
 			})
 		})
 	cmd.Flags().DurationVar(&between, "between", between, "the time between the two looks at the connector")
-	cmd.Flags().StringVar(&proofs, "proof", "", "another proof of the plan than state.dir/proof.json")
+	cmd.Flags().StringVar(&proofPath, "proof", "", "another proof of the plan than state.dir/proof.json; proof merge joins those of shards")
 	return cmd
 }
 
@@ -127,7 +127,7 @@ func acceptanceHint(list *flinkmm2.AcceptanceList, err error) error {
 	case first.ID == flinkmm2.AcceptImported && len(first.Evidence) == 0:
 		return &hintedError{err: err, next: []string{"start", "--digest", list.Plan}}
 	case slices.Contains(open, flinkmm2.AcceptNothingMissing), slices.Contains(open, flinkmm2.AcceptRunning):
-		return &hintedError{err: err, next: []string{"watch"}}
+		return &hintedError{err: err, next: []string{"watch", "--until", "caught-up"}}
 	case len(words) == len(open):
 		return &hintedError{err: err, next: []string{"accept"}, when: ", once acceptance in the file states what is known of " + strings.Join(words, ", ")}
 	default:
