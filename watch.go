@@ -64,36 +64,51 @@ const defaultWithin = 10 * time.Minute
 // a journal without a start record and for a migration with nothing to copy.
 // With each of them the Proof is returned as well, when one was made.
 func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOptions) (*Proof, error) {
-	if err := errors.Join(plan.Check(), o.Shard.validate()); err != nil {
+	var lag lagSeries
+	options, err := m.proofOptions(ctx, plan, o, &lag)
+	if err != nil {
 		return nil, fmt.Errorf("watch: %w", err)
+	}
+	report, err := proof.Run(ctx, options)
+	if err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
+	}
+	out := m.proofNow(ctx, plan, o, report, &lag)
+	return out, m.verdict(ctx, "watch", out)
+}
+
+// proofOptions measures and joins what the proof of a plan needs.
+func (m *Migration) proofOptions(ctx context.Context, plan *offsetmap.Plan, o WatchOptions, lag *lagSeries) (options proof.Options, err error) {
+	if err := errors.Join(plan.Check(), o.Shard.validate()); err != nil {
+		return options, err
 	}
 	read, _ := m.history(ctx, plan.Digest, false)
 	h, ok := read.Get()
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("watch: %w: the journal could not be read: %w", ErrNotProven, read.Err())
+		return options, fmt.Errorf("%w: the journal could not be read: %w", ErrNotProven, read.Err())
 	case h.StartEnds == nil:
-		return nil, fmt.Errorf("watch: %w: the journal has no start record of plan %s, so nobody knows where the target ended before the start: call Start, or give the journal (connector %q) that it was started under", ErrNotProven, plan.Digest, m.cfg.Connector)
+		return options, fmt.Errorf("%w: the journal has no start record of plan %s, so nobody knows where the target ended before the start: call Start, or give the journal (connector %q) that it was started under", ErrNotProven, plan.Digest, m.cfg.Connector)
 	}
 	if err := errors.Join(
 		m.readsFrom(ctx, "source", m.cfg.Source, plan.Body.Source.ID),
 		m.readsFrom(ctx, "target", m.cfg.Target, plan.Body.Target.ID),
 	); err != nil {
-		return nil, fmt.Errorf("watch: %w", err)
+		return options, err
 	}
 	rows := o.Shard.rows(plan)
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("watch: shard %s has no partition: the plan has %d", o.Shard, len(plan.Body.Rows))
+		return options, fmt.Errorf("shard %s has no partition: the plan has %d", o.Shard, len(plan.Body.Rows))
 	}
 	partitions, err := m.toProve(ctx, plan, rows, h.StartEnds)
 	if err != nil {
-		return nil, fmt.Errorf("watch: %w", err)
+		return options, err
 	}
 	within := o.Within
 	if within <= 0 {
 		within = defaultWithin
 	}
-	options := proof.Options{
+	options = proof.Options{
 		Source:     proof.Cluster{Options: m.cfg.Source.Options, Isolation: plan.Body.Isolation, Admin: m.cfg.Source.Admin},
 		Target:     proof.Cluster{Options: m.cfg.Target.Options, Isolation: offsetmap.ReadCommitted, Admin: m.cfg.Target.Admin},
 		Partitions: partitions,
@@ -104,27 +119,21 @@ func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOpti
 	}
 	if o.Checkpoint != nil {
 		if err := m.goOn(ctx, plan, o.Checkpoint, &options); err != nil {
-			return nil, fmt.Errorf("watch: checkpoint: %w", err)
+			return options, fmt.Errorf("checkpoint: %w", err)
 		}
 	}
-	var lag lagSeries
 	options.Progress = func(p proof.Progress) {
 		lag.add(LagPoint{At: offsetmap.At(m.now()), Lag: p.Lag, Unread: p.Unread, Copied: p.Counts.Copied})
 		if o.Progress != nil {
 			o.Progress(WatchProgress{Partitions: p.Partitions, Decided: p.Decided, ProofCounts: countsOf(p.Counts)})
 		}
 	}
-	report, err := proof.Run(ctx, options)
-	if err != nil {
-		return nil, fmt.Errorf("watch: %w", err)
-	}
-	m.progressWithoutRecords(ctx, plan, &report)
-	out := m.proofNow(plan, o, report, &lag)
-	return out, m.verdict(ctx, out)
+	return options, nil
 }
 
 // proofNow is the proof of a report that was made just now.
-func (m *Migration) proofNow(plan *offsetmap.Plan, o WatchOptions, r proof.Report, lag *lagSeries) *Proof {
+func (m *Migration) proofNow(ctx context.Context, plan *offsetmap.Plan, o WatchOptions, r proof.Report, lag *lagSeries) *Proof {
+	m.progressWithoutRecords(ctx, plan, &r)
 	out := proofOf(plan, r)
 	out.CreatedAt, out.Until = offsetmap.At(m.now()), o.Until
 	if o.Shard.Of > 0 {
@@ -186,10 +195,10 @@ func (m *Migration) toProve(ctx context.Context, plan *offsetmap.Plan, rows []of
 }
 
 // verdict is what a proof does not show, with what the connector says of itself.
-func (m *Migration) verdict(ctx context.Context, p *Proof) error {
+func (m *Migration) verdict(ctx context.Context, act string, p *Proof) error {
 	err := p.Err()
 	if err == nil || p.Outcome == string(proof.NothingToCopy) {
-		return prefixed("watch", err)
+		return prefixed(act, err)
 	}
 	stalled := slices.ContainsFunc(p.Partitions, func(one PartitionProof) bool {
 		return one.Outcome == string(proof.PartitionPending) && one.Pending > 0 && one.First.IsNone()
@@ -204,7 +213,7 @@ func (m *Migration) verdict(ctx context.Context, p *Proof) error {
 			said = fmt.Sprintf("\n  connector %s and its tasks say RUNNING, as they also do when the worker cannot read the source: look for warnings of authentication, authorization or TLS to the source in the worker's log (source.security.protocol, source.sasl.*, source.ssl.*, rights on the topics)", m.cfg.Connector)
 		}
 	}
-	return fmt.Errorf("watch: %w%s", err, said)
+	return fmt.Errorf("%s: %w%s", act, err, said)
 }
 
 func prefixed(act string, err error) error {

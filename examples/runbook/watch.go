@@ -39,10 +39,23 @@ is not read a second time, and need not be there any more.
 
 With --shard 0/4 to 3/4 four runs, as the pods of an Indexed Job, watch a quarter of
 the partitions each, and write state.dir/proof-0-of-4.json and so on; proof merge
-joins them.`,
+joins them.
+
+With --follow it goes on, a small verifier for as long as a way back must exist: every
+minute (--every) it reads on to the source's end and replaces proof.json.
+--bytes-per-second bounds what it costs the clusters. It ends with 7 at the first
+round that shows a fault, else when the attested rollbackWindow has passed since the
+start, or --for. With --resume as well it goes on after it was killed.`,
 		"keep proof.json; or runbook -f migration.yaml rollback",
-		func(ctx context.Context) error { return a.watch(ctx, f) })
+		nil)
 	f.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		a.reached = true
+		if err := f.foreign(cmd.Flags().Changed); err != nil {
+			return err
+		}
+		return a.watch(cmd.Context(), f)
+	}
 	return cmd
 }
 
@@ -51,6 +64,14 @@ type watchFlags struct {
 	within       time.Duration
 	until, shard string
 	resume       bool
+	follow       followFlags
+}
+
+// followFlags are those that only --follow has a use for.
+type followFlags struct {
+	on             bool
+	every, length  time.Duration
+	bytesPerSecond int64
 }
 
 func (f *watchFlags) add(cmd *cobra.Command) {
@@ -58,7 +79,34 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	flags.DurationVar(&f.within, "within", f.within, "how long to wait for everything")
 	flags.StringVar(&f.until, "until", f.until, "how far: end (the source's end as it is now), boundary or boundary=N (the first N records of each partition), records=N (N records of all partitions), caught-up (until the lag is gone)")
 	flags.StringVar(&f.shard, "shard", "", "watch one part of the plan's partitions, INDEX/OF from 0/OF on; auto/OF takes the index from JOB_COMPLETION_INDEX, which an Indexed Job sets")
+	flags.BoolVar(&f.follow.on, "follow", false, "go on, in rounds, until the rollback window has passed")
+	flags.DurationVar(&f.follow.every, "every", time.Minute, "with --follow, the time from one round to the next")
+	flags.DurationVar(&f.follow.length, "for", 0, "with --follow, how long (default until the attested rollbackWindow has passed since the start)")
+	flags.Int64Var(&f.follow.bytesPerSecond, "bytes-per-second", 0, "with --follow, the most that is read of both clusters together (default no limit)")
 	flags.BoolVar(&f.resume, "resume", false, "go on where the last watch --resume of this plan stood, instead of from C")
+}
+
+// foreign returns the flags that were given and do not go with --follow, or only go
+// with it.
+func (f *watchFlags) foreign(changed func(flag string) bool) error {
+	with, without := []string{"every", "for", "bytes-per-second"}, []string{"within", "until"}
+	if f.follow.on {
+		for _, name := range without {
+			if changed(name) {
+				return usagef("--%s does not go with --follow: --for says how long, and each round goes to the source's end", name)
+			}
+		}
+	} else {
+		for _, name := range with {
+			if changed(name) {
+				return usagef("--%s goes with --follow only", name)
+			}
+		}
+	}
+	if changed("every") && f.follow.every <= 0 || changed("for") && f.follow.length <= 0 || changed("bytes-per-second") && f.follow.bytesPerSecond <= 0 {
+		return usagef("--every, --for and --bytes-per-second: want a value above 0")
+	}
+	return nil
 }
 
 // options are the flags as the library takes them.
@@ -101,7 +149,7 @@ func (a *app) watch(ctx context.Context, f watchFlags) error {
 		if f.resume {
 			o.Checkpoint = flinkmm2.FileCheckpoint(filepath.Join(s.dir, shardFile(checkpointFile, o.Shard)))
 		}
-		proof, err := s.steps.Watch(ctx, plan, o)
+		proof, err := a.watched(ctx, s, plan, o, f.follow)
 		p.end()
 		switch {
 		case proof != nil:
@@ -112,6 +160,30 @@ func (a *app) watch(ctx context.Context, f watchFlags) error {
 		}
 		return a.proven(filepath.Join(s.dir, shardFile(proofFile, o.Shard)), proof, err)
 	})
+}
+
+// watched watches once, or follows. After each round proof.json is replaced, and a
+// line says how it stands.
+func (a *app) watched(ctx context.Context, s *session, plan *offsetmap.Plan, o flinkmm2.WatchOptions, f followFlags) (*flinkmm2.Proof, error) {
+	if !f.on {
+		return s.steps.Watch(ctx, plan, o)
+	}
+	path := filepath.Join(s.dir, shardFile(proofFile, o.Shard))
+	proof, err := s.steps.Follow(ctx, plan, flinkmm2.FollowOptions{
+		Every: f.every, For: f.length, BytesPerSecond: f.bytesPerSecond, Shard: o.Shard, Checkpoint: o.Checkpoint,
+		Round: func(p *flinkmm2.Proof, _ error) error {
+			a.note("%s %s: %d records, %d copied, missing %d, pending %d, repeated %d", p.CreatedAt, p.Outcome, p.Records, p.Copied, p.Missing, p.Pending, p.Repeated)
+			document, err := p.Encode()
+			if err != nil {
+				return err
+			}
+			return flinkmm2.WriteFile(path, document)
+		},
+	})
+	if proof != nil && errors.Is(err, context.Canceled) {
+		return proof, fmt.Errorf("%w; the last round stands in %s", err, path)
+	}
+	return proof, err
 }
 
 func isRefused(err error) bool {
