@@ -203,7 +203,7 @@ func startedBy(entries []Entry, connector, digest string) (s journalStart) {
 			if e.Phase == PhaseDone {
 				s.applied = e
 			}
-		case actStop, actRestore, actDelete, actRollback, actCommit:
+		case actStop, actRestore, actDelete, actRollback, actCommit, actRewrite:
 			s.undone = e
 		}
 	}

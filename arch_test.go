@@ -37,7 +37,7 @@ var imports = map[string]struct {
 	"internal/engine":         {ours: []string{"offsetmap"}},
 	"internal/delivery":       {ours: []string{"offsetmap", "preflight", "internal/fresh"}, modules: []string{"github.com/twmb/franz-go"}},
 	"internal/proof":          {ours: []string{"offsetmap", "internal/fresh"}, modules: []string{"github.com/twmb/franz-go"}},
-	"preflight":               {ours: []string{"offsetmap", "flinkstate", "flinkstate/flinkrest", "connectrest", "internal/fresh", "internal/mirrordef"}, modules: []string{"github.com/twmb/franz-go"}},
+	"preflight":               {ours: []string{"offsetmap", "flinkstate", "flinkstate/flinkrest", "connectrest", "internal/fresh", "internal/mirrordef", "internal/shown"}, modules: []string{"github.com/twmb/franz-go"}},
 	"report":                  {ours: []string{"", "offsetmap", "preflight", "internal/shown"}},
 	"": {
 		ours:    []string{"offsetmap", "flinkstate", "flinkstate/flinkrest", "connectrest", "preflight", "internal/fresh", "internal/localfs", "internal/delivery", "internal/engine", "internal/proof"},

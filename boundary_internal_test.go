@@ -91,7 +91,7 @@ func TestSinceWhenTheGroupHoldsTheBoundary(t *testing.T) {
 	} {
 		m := &Migration{cfg: Config{Connector: "mm2", Journal: lines(c.acts...)}}
 		for group, want := range map[string]int64{"g": c.want, "another": -1} {
-			h, err := m.handedTo(t.Context(), "a", group)
+			h, err := m.handedTo(t.Context(), "a", handedForm{group: group})
 			at := h.since
 			if err != nil || (want < 0) != at.IsZero() || want >= 0 && at.Unix() != want {
 				t.Errorf("%v: group %s since %v, %v, want %d", c.acts, group, at, err, want)

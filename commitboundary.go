@@ -39,9 +39,12 @@ func (r GroupReturn) Check() error {
 	return preflight.Blocked(r.findings())
 }
 
-func (r GroupReturn) findings() []offsetmap.Finding {
+func (r GroupReturn) findings() []offsetmap.Finding { return flinkEnded(r.FlinkStopped) }
+
+// flinkEnded finds what is missing in the word of the person who hands a boundary back.
+func flinkEnded(word *offsetmap.Attestation[offsetmap.FlinkEnd]) []offsetmap.Finding {
 	var out []offsetmap.Finding
-	for _, f := range (offsetmap.Attestations{FlinkStopped: r.FlinkStopped}).Check() {
+	for _, f := range (offsetmap.Attestations{FlinkStopped: word}).Check() {
 		if f.Check == "attest/flink-stopped" {
 			f.Check = "rollback/flink-end"
 			out = append(out, f)
@@ -91,8 +94,8 @@ type CommittedOffset struct {
 //     commit of this plan to it, and does not move between two looks; nor has the
 //     old job's own group moved since the plan, where C' goes to another one, and
 //     Flink, where WithFlink gives somebody to ask, does not say that the job runs;
-//   - the journal has no commit of this plan to another group, from which Flink may
-//     run.
+//   - the journal has no hand-back of this plan to another group or by a savepoint,
+//     from which Flink may run.
 //
 // A job whose commits are further apart than the two looks shows nothing here: a
 // person must find it.
@@ -138,19 +141,10 @@ func (m *Migration) mayCommit(ctx context.Context, plan *offsetmap.Plan, b *Boun
 	if err := CheckGroup(r.Group); err != nil {
 		return groupLooks{}, err
 	}
-	if b == nil {
-		return groupLooks{}, errors.New("no boundary was given: a rollback before the start has none, and Flink restores its savepoint")
-	}
-	if err := plan.Check(); err != nil {
+	if err := ofABoundary(plan, b); err != nil {
 		return groupLooks{}, err
 	}
-	if err := b.check(); err != nil {
-		return groupLooks{}, fmt.Errorf("boundary: %w", err)
-	}
-	if err := b.of(plan); err != nil {
-		return groupLooks{}, err
-	}
-	earlier, err := m.handedTo(ctx, plan.Digest, r.Group)
+	earlier, err := m.handedTo(ctx, plan.Digest, handedForm{group: r.Group})
 	if err != nil {
 		return groupLooks{}, &RefusedError{Act: string(engine.CommitBoundary), Findings: []offsetmap.Finding{unreadable(err)}, kind: ErrNotKnown}
 	}
@@ -158,14 +152,14 @@ func (m *Migration) mayCommit(ctx context.Context, plan *offsetmap.Plan, b *Boun
 	if err := ctx.Err(); err != nil { // and not what could not be read because of it
 		return look, err
 	}
-	findings := slices.Concat(r.findings(), look.findings(plan, b.Partitions, earlier), earlier.findings(r.Group))
+	findings := slices.Concat(r.findings(), look.findings(plan, b.Partitions, earlier), earlier.findings(handedForm{group: r.Group}))
 	return look, preflight.Blocked(offsetmap.Accept(findings, r.Acceptances))
 }
 
 // committedBoundary looks again, now that nothing has moved for a while, and
 // commits.
 func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn, way reached, first groupLooks) (*CommittedBoundary, error) {
-	earlier, err := m.handedTo(ctx, plan.Digest, r.Group)
+	earlier, err := m.handedTo(ctx, plan.Digest, handedForm{group: r.Group})
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +172,7 @@ func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan,
 	if rows != nil {
 		moved = b.against(rows)
 	}
-	findings := slices.Concat(r.findings(), second.findings(plan, b.Partitions, earlier), earlier.findings(r.Group), first.movedTo(second), back, moved)
+	findings := slices.Concat(r.findings(), second.findings(plan, b.Partitions, earlier), earlier.findings(handedForm{group: r.Group}), first.movedTo(second), back, moved)
 	findings = offsetmap.Accept(findings, r.Acceptances)
 	if err := preflight.Blocked(findings); err != nil {
 		if len(moved) > 0 {
@@ -205,10 +199,24 @@ func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan,
 	if out.Written {
 		done = []string{"commit"}
 	}
-	if err := m.stayedStopped(ctx, plan, way.seen, done); err != nil {
+	if err := m.stayedStopped(ctx, plan, way.seen, handedGroup, done); err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// ofABoundary holds plan and boundary to be sound, and of one another.
+func ofABoundary(plan *offsetmap.Plan, b *Boundary) error {
+	if b == nil {
+		return errors.New("no boundary was given: a rollback before the start has none, and Flink restores its savepoint")
+	}
+	if err := plan.Check(); err != nil {
+		return err
+	}
+	if err := b.check(); err != nil {
+		return fmt.Errorf("boundary: %w", err)
+	}
+	return b.of(plan)
 }
 
 // of holds the boundary to be one of the plan's rollback.

@@ -153,22 +153,31 @@ func refusedBy(answer kadm.OffsetResponses) (r refusals) {
 	return r
 }
 
+// handedWords are the words for a way in which C' was given to Flink.
+type handedWords struct{ act, has string }
+
+var (
+	handedGroup     = handedWords{string(engine.CommitBoundary), "the group holds C'"}
+	handedSavepoint = handedWords{string(engine.RewriteSavepoint), "the savepoint with C' is written"}
+)
+
 // stayedStopped looks once more behind the commit: Connect has no lock. A
 // connector that was resumed since before was seen would be a second writer, or,
-// STOPPED again, has left the boundary behind. done is what the call has done.
-func (m *Migration) stayedStopped(ctx context.Context, plan *offsetmap.Plan, before engine.Observed, done []string) error {
+// STOPPED again, has left the boundary behind. The act and what Flink has now are
+// said, and what the call has done.
+func (m *Migration) stayedStopped(ctx context.Context, plan *offsetmap.Plan, before engine.Observed, form handedWords, done []string) error {
 	now := (&observer{m: m, plan: plan}).look(ctx)
 	var moved, unknown []offsetmap.Finding
 	find := func(check, format string, args ...any) {
 		moved = append(moved, offsetmap.Finding{
 			Check: check, Severity: offsetmap.Block, Acceptable: offsetmap.Never,
-			Detail: "the group holds C', but " + fmt.Sprintf(format, args...) + ": do not start Flink, stop the connector and roll back again",
+			Detail: form.has + ", but " + fmt.Sprintf(format, args...) + ": do not start Flink, stop the connector and roll back again",
 		})
 	}
 	miss := func(check, what string, err error) {
 		unknown = append(unknown, offsetmap.Finding{
 			Check: check, Severity: offsetmap.Block, Acceptable: offsetmap.Never, Unmade: true,
-			Detail: fmt.Sprintf("the group holds C', but %s could not be found out: do not start Flink before: %v", what, err),
+			Detail: fmt.Sprintf(form.has+", but %s could not be found out: do not start Flink before: %v", what, err),
 		})
 	}
 	if c, ok := now.Connector.Get(); !ok {
@@ -202,7 +211,7 @@ func (m *Migration) stayedStopped(ctx context.Context, plan *offsetmap.Plan, bef
 	if len(moved)+len(unknown) == 0 {
 		return nil
 	}
-	refusal := &RefusedError{Act: string(engine.CommitBoundary), Findings: append(moved, unknown...), Before: done, kind: ErrMoved}
+	refusal := &RefusedError{Act: form.act, Findings: append(moved, unknown...), Before: done, kind: ErrMoved}
 	if len(moved) == 0 {
 		refusal.kind = ErrNotKnown
 	}

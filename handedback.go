@@ -14,7 +14,10 @@ import (
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
-// handBack is the last commit of a boundary that was sent, or may have been.
+// isHandBack reports whether an act gave a boundary to Flink.
+func isHandBack(act string) bool { return act == actCommit || act == actRewrite }
+
+// handBack is the last hand-back of a boundary that was sent, or may have been.
 // Flink may run since.
 type handBack struct {
 	plan string // digest; empty when there was none
@@ -29,7 +32,7 @@ type handBack struct {
 // lastHandBack reads the entries of every connector: a savepoint is spent for
 // all of them.
 func lastHandBack(entries []Entry) handBack {
-	sent := sentCommits(entries)
+	sent := handBacks(entries)
 	if len(sent) == 0 {
 		return handBack{}
 	}
@@ -39,25 +42,27 @@ func lastHandBack(entries []Entry) handBack {
 		h.unsaid = h.unsaid || entries[i].Savepoint == ""
 	}
 	for _, e := range entries[:last+1] {
-		if e.Savepoint != "" {
-			h.spent[e.Savepoint] = true
+		for _, id := range []string{e.Savepoint, e.Rewritten} {
+			if id != "" {
+				h.spent[id] = true
+			}
 		}
 	}
 	return h
 }
 
-// sentCommits returns the places at which commits of boundaries were begun, less
-// those that were certainly not sent.
-func sentCommits(entries []Entry) []int {
+// handBacks returns the places at which boundaries were given to Flink, less those
+// that were certainly not.
+func handBacks(entries []Entry) []int {
 	var sent []int
 	for i, e := range entries {
 		switch {
-		case e.Act != actCommit:
+		case !isHandBack(e.Act):
 		case e.Phase == PhaseBegin:
 			sent = append(sent, i)
 		case e.Phase == PhaseFailed:
 			same := func(i int) bool {
-				return entries[i].Plan == e.Plan && entries[i].Group == e.Group && entries[i].Connector == e.Connector
+				return entries[i].Plan == e.Plan && entries[i].form() == e.form() && entries[i].Connector == e.Connector
 			}
 			if at := slices.IndexFunc(sent, same); at >= 0 {
 				sent = slices.Delete(sent, at, at+1)
@@ -67,35 +72,47 @@ func sentCommits(entries []Entry) []int {
 	return sent
 }
 
-// handed is what the journal says of the commits of one plan's boundary.
+// handedForm is what Flink goes on from: the offsets of a group, or a savepoint, of
+// which it has the id.
+type handedForm struct{ group, savepoint string }
+
+func (e Entry) form() handedForm { return handedForm{e.Group, e.Rewritten} }
+
+// handed is what the journal says of the hand-backs of one plan's boundary.
 type handed struct {
-	// since is the moment before the last commit to the group that was read back;
-	// zero when there was none.
+	// since is the moment before the last one in the form that is asked for which was
+	// read back; zero when there was none.
 	since  time.Time
-	sent   bool     // one to the group was sent, or may have been
+	sent   bool     // one in that form was sent, or may have been
 	others []string // the other groups of which that is so, sorted
+	// savepoints are the other savepoints, sorted.
+	savepoints []string
 }
 
-func (m *Migration) handedTo(ctx context.Context, digest, group string) (h handed, err error) {
+func (m *Migration) handedTo(ctx context.Context, digest string, to handedForm) (h handed, err error) {
 	entries, err := m.cfg.Journal.Read(ctx)
 	if err != nil {
 		return h, err
 	}
-	ours := func(e Entry) bool { return e.Act == actCommit && e.Plan == digest && e.Connector == m.cfg.Connector }
-	for _, i := range sentCommits(entries) {
+	ours := func(e Entry) bool { return isHandBack(e.Act) && e.Plan == digest && e.Connector == m.cfg.Connector }
+	for _, i := range handBacks(entries) {
 		switch e := entries[i]; {
 		case !ours(e):
-		case e.Group == group:
+		case e.form() == to:
 			h.sent = true
+		case e.Act == actRewrite:
+			h.savepoints = append(h.savepoints, e.Rewritten)
 		default:
 			h.others = append(h.others, e.Group)
 		}
 	}
-	slices.Sort(h.others)
-	h.others = slices.Compact(h.others)
+	for _, list := range []*[]string{&h.others, &h.savepoints} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
 	var begun time.Time
 	for _, e := range entries {
-		if !ours(e) || e.Group != group {
+		if !ours(e) || e.form() != to {
 			continue
 		}
 		switch e.Phase {
@@ -108,15 +125,25 @@ func (m *Migration) handedTo(ctx context.Context, digest, group string) (h hande
 	return h, nil
 }
 
-// findings holds that the boundary went to one group alone: from each Flink may
-// run, and nothing shows whether it does.
-func (h handed) findings(group string) []offsetmap.Finding {
-	out := make([]offsetmap.Finding, 0, len(h.others))
-	for _, other := range h.others {
+// findings holds that the boundary went one way alone: from each Flink may run, and
+// nothing shows whether it does.
+func (h handed) findings(to handedForm) []offsetmap.Finding {
+	with := "from group " + to.group
+	if to.group == "" {
+		with = "from the savepoint that is written now"
+	}
+	var out []offsetmap.Finding
+	find := func(check, scope, format string, args ...any) {
 		out = append(out, offsetmap.Finding{
-			Check: "rollback/another-group", Severity: offsetmap.Block, Scope: other, Acceptable: offsetmap.Exact,
-			Detail: fmt.Sprintf("the boundary of the plan was committed to group %s, or may have been, so Flink may run from that one; with one from group %s two would write", other, group),
+			Check: check, Severity: offsetmap.Block, Scope: scope, Acceptable: offsetmap.Exact,
+			Detail: fmt.Sprintf(format, args...) + ", or may have been, so Flink may run from that one; with one " + with + " two would write",
 		})
+	}
+	for _, other := range h.others {
+		find("rollback/another-group", other, "the boundary of the plan was committed to group %s", other)
+	}
+	for _, other := range h.savepoints {
+		find("rollback/another-savepoint", other, "the boundary of the plan was written into a savepoint (its _metadata has %s)", other)
 	}
 	return out
 }

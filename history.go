@@ -20,7 +20,8 @@ const (
 	actRestore  = "restore"
 	actDelete   = "delete"
 	actRollback = "rollback"
-	actCommit   = "commit-boundary"
+	actCommit   = string(engine.CommitBoundary)
+	actRewrite  = string(engine.RewriteSavepoint)
 )
 
 // history sums up what the journal holds of a plan, and how many entries that
@@ -89,15 +90,15 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 	}
 	h.Created = created && !used
 	h.Resumed = h.Resumed || begun > 0
-	h.Other, h.Writing, h.HandedBack = others.resumes.last(), others.writes.last(), cmp.Or(others.commits.last(), handed)
+	h.Other, h.Writing, h.HandedBack = others.resumes.last(), others.writes.last(), cmp.Or(others.handBacks.last(), handed)
 	return offsetmap.Known(h), len(entries)
 }
 
 // rivals is what other plans did on the connector.
 type rivals struct {
-	resumes openActs // never closed by their end: what was resumed ran
-	writes  openActs
-	commits openActs // never closed: Flink may run from then on
+	resumes   openActs // never closed by their end: what was resumed ran
+	writes    openActs
+	handBacks openActs // never closed: Flink may run from then on
 }
 
 func (r *rivals) see(e Entry) {
@@ -109,8 +110,8 @@ func (r *rivals) see(e Entry) {
 		if e.Phase == PhaseDone { // all that the plan writes was read back
 			r.writes.close(e.Plan)
 		}
-	case actCommit:
-		r.commits.see(e)
+	case actCommit, actRewrite:
+		r.handBacks.see(e)
 	case actRollback:
 		if e.Phase == PhaseDone {
 			r.resumes.close(e.Plan)

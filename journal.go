@@ -36,14 +36,15 @@ type Journal interface {
 // a start) has one entry.
 type Entry struct {
 	At        time.Time      `json:"at"`
-	Act       string         `json:"act"` // create, plan, apply, start, resume, stop, restore, delete, rollback, commit-boundary
+	Act       string         `json:"act"` // create, plan, apply, start, resume, stop, restore, delete, rollback, commit-boundary, rewrite-savepoint
 	Phase     Phase          `json:"phase"`
 	Plan      string         `json:"plan,omitempty"` // digest; empty before there is a plan
 	Connector string         `json:"connector"`
 	By        string         `json:"by"`
-	Approved  string         `json:"approvedBy,omitempty"` // of a start and its resume: who gave the word; of a commit-boundary: who attested Flink's end
+	Approved  string         `json:"approvedBy,omitempty"` // of a start and its resume: who gave the word; of a commit-boundary and a rewrite-savepoint: who attested Flink's end
 	Group     string         `json:"group,omitempty"`      // of a commit-boundary: the consumer group
-	Savepoint string         `json:"savepoint,omitempty"`  // of a plan and a commit-boundary: "sha256:" and the hash of the _metadata that the plan was made from
+	Savepoint string         `json:"savepoint,omitempty"`  // of a plan, a commit-boundary and a rewrite-savepoint: "sha256:" and the hash of the _metadata that the plan was made from
+	Rewritten string         `json:"rewritten,omitempty"`  // of a rewrite-savepoint: the same of the new savepoint
 	Detail    string         `json:"detail,omitempty"`
 	Ends      []PartitionEnd `json:"targetEnds,omitempty"` // of a start: the target's ends before the first resume
 	Baseline  *Baseline      `json:"baseline,omitempty"`   // of a start: what stood beside the records before the first resume

@@ -265,7 +265,7 @@ func (m *Migration) notOvertaken(ctx context.Context, entries int, intent Entry)
 		switch {
 		case e.Act == intent.Act && e.Plan == intent.Plan && e.By == intent.By && e.Phase == intent.Phase && e.At.Equal(intent.At):
 			return nil
-		case (e.Connector == intent.Connector || e.Act == actCommit) && e.Phase != PhaseFailed && e.Act != actPlan:
+		case (e.Connector == intent.Connector || isHandBack(e.Act)) && e.Phase != PhaseFailed && e.Act != actPlan:
 			return ErrOvertaken
 		}
 	}

@@ -68,7 +68,7 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 	if g := o.plan.Body.Group; g != nil && o.goal == engine.Start {
 		probe.Group, probe.GroupLook.Sleep = g.ID, o.m.sleep
 	}
-	if o.goal == engine.Start || o.goal == engine.CommitBoundary { // the way back must not wait for Flink
+	if o.goal == engine.Start || o.goal.HandsBack() { // the way back must not wait for Flink
 		probe.Flink, probe.FlinkJob = o.m.flink, o.m.job
 	}
 	facts := probe.Observe(ctx)
@@ -111,7 +111,7 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 // old job may be long forgotten: that it runs is all that counts.
 func (o *observer) flink() []offsetmap.Finding {
 	found := o.facts.AgainstPlan(o.plan)
-	if o.goal == engine.CommitBoundary {
+	if o.goal.HandsBack() {
 		found = slices.DeleteFunc(found, func(f offsetmap.Finding) bool { return !preflight.JobRuns(f) })
 	}
 	return found

@@ -88,7 +88,7 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 		case engine.AwaitResume:
 			err = m.wait(ctx, "the resume that the journal holds to show", m.startWait/4+time.Millisecond)
 		case engine.Settle:
-			if settles++; goal == engine.CommitBoundary && settles > maxSettles {
+			if settles++; goal.HandsBack() && settles > maxSettles {
 				return r, fmt.Errorf("%s: %w", goal, preflight.Blocked(o.unsettled()))
 			}
 			err = m.wait(ctx, "offsets that a stopped task may still commit (the flush timeout and a second)", m.flushTimeout+time.Second)

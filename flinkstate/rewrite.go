@@ -2,6 +2,8 @@ package flinkstate
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"io/fs"
 	"slices"
 
@@ -126,6 +128,13 @@ func (p *PreparedRewrite) Snapshot() *Snapshot { return p.snapshot }
 
 // Changes returns what becomes of each split of the source, sorted by partition.
 func (p *PreparedRewrite) Changes() []SplitChange { return slices.Clone(p.changes) }
+
+// SHA256 is that of the new _metadata, in lower-case hex: it names the new savepoint,
+// which has the position of no other.
+func (p *PreparedRewrite) SHA256() string {
+	sum := sha256.Sum256(p.metadata)
+	return hex.EncodeToString(sum[:])
+}
 
 func (s *store) prepare(name string, r Rewrite) (*PreparedRewrite, error) {
 	snap, b, err := read(s, name)

@@ -72,7 +72,10 @@ func (p *PreparedRewrite) writeDir(ctx context.Context, to string) (*Rewritten, 
 	if err := os.Rename(temp, to); err != nil {
 		return nil, err
 	}
-	return &Rewritten{Location: to, Changes: p.Changes(), Files: files}, localfs.SyncDir(parent)
+	if err := localfs.SyncDir(parent); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(to))
+	}
+	return &Rewritten{Location: to, Changes: p.Changes(), Files: files}, nil
 }
 
 // copy writes all files, the metadata last.

@@ -141,8 +141,13 @@ func TestTheRemedyOfALaterStepSaysHowToAccept(t *testing.T) {
 			t.Errorf("%s: severity %q", c.ID, c.Severity)
 		}
 		scope := "PARTITION:COUNT"
-		if c.ID == "rollback/another-group" {
+		switch c.ID {
+		case "rollback/another-group":
 			scope = "the name of that GROUP"
+		case "rollback/another-savepoint":
+			scope = "the ID of that savepoint"
+		case "rollback/partition-kept":
+			scope = "that PARTITION"
 		}
 		for _, part := range map[offsetmap.Acceptable][]string{
 			offsetmap.Exact:   {"with an acceptance of " + c.ID, scope, "check, scope, by, reason"},

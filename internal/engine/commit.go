@@ -1,9 +1,9 @@
 package engine
 
-// commitBoundary decides for CommitBoundary: whether what the rollback found may
-// be given to Flink's group. It changes nothing, and above all stops nothing: a
+// handBack decides for CommitBoundary and RewriteSavepoint: whether what the rollback
+// found may be given to Flink. It changes nothing, and above all stops nothing: a
 // connector that runs has left the boundary behind, and needs another rollback.
-func (d *decider) commitBoundary() Decision {
+func (d *decider) handBack() Decision {
 	h, journal := known(d, d.seen.History, "journal/unreadable", "journal")
 	switch {
 	case !journal:
@@ -12,7 +12,7 @@ func (d *decider) commitBoundary() Decision {
 	case !h.RollbackDone:
 		d.find(Blocked, "rollback/not-done", "", "the journal has no finished rollback of the plan since it was last started, so where Flink goes on is not known")
 	case !h.Stopped:
-		d.find(Blocked, "rollback/nothing-started", "", "the plan was rolled back before its start: nothing was copied, so there is no C' and nothing to commit")
+		d.find(Blocked, "rollback/nothing-started", "", "the plan was rolled back before its start: nothing was copied, so there is no C' that Flink could go on at")
 	}
 	for _, f := range d.seen.Flink {
 		if !accepts(d.plan, f) {

@@ -20,6 +20,7 @@ func rolledBack(t *testing.T, p *offsetmap.Plan) Observed {
 func TestABoundaryIsCommittedOnlyWhereTheRollbackStands(t *testing.T) {
 	p := plan(t, offsetmap.SourceOffset{})
 	act(t, Next(CommitBoundary, p, rolledBack(t, p)), Reverse)
+	act(t, Next(RewriteSavepoint, p, rolledBack(t, p)), Reverse)
 	for _, c := range []struct {
 		name   string
 		change func(w *Observed)
@@ -45,6 +46,7 @@ func TestABoundaryIsCommittedOnlyWhereTheRollbackStands(t *testing.T) {
 			w := rolledBack(t, p)
 			c.change(&w)
 			refuse(t, Next(CommitBoundary, p, w), c.reason, c.check)
+			refuse(t, Next(RewriteSavepoint, p, w), c.reason, c.check)
 		})
 	}
 

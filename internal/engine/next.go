@@ -19,8 +19,8 @@ func Next(goal Goal, plan *offsetmap.Plan, seen Observed) Decision {
 		return d.start()
 	case Rollback:
 		return d.rollback()
-	case CommitBoundary:
-		return d.commitBoundary()
+	case CommitBoundary, RewriteSavepoint:
+		return d.handBack()
 	default:
 		d.find(Blocked, "engine/goal", "", "no such goal: %q", goal)
 		return d.refusal()

@@ -17,7 +17,12 @@ const (
 	// CommitBoundary is that C' may be committed to Flink's group. Nothing is done
 	// for it on the way.
 	CommitBoundary Goal = "commit-boundary"
+	// RewriteSavepoint is the same for a savepoint.
+	RewriteSavepoint Goal = "rewrite-savepoint"
 )
+
+// HandsBack reports whether the goal is to give a boundary to Flink.
+func (g Goal) HandsBack() bool { return g == CommitBoundary || g == RewriteSavepoint }
 
 // Observed is what was seen of the world at one moment.
 type Observed struct {
