@@ -101,9 +101,9 @@ func groupChecks(step func(id, title string, a offsetmap.Acceptable, looks, why,
 		again = "Roll back again: runbook rollback, or Migration.Rollback. The boundary that it finds then is the one to commit."
 	)
 	return []Check{
-		step("rollback/flink-end", "It is attested how Flink ended, and that it does not run now", never, "what the person who commits the boundary states",
+		step("rollback/flink-end", "It is attested how Flink ended, and that it does not run now", never, "what the person who hands the boundary back states",
 			"Flink's source never joins its group, so nothing that brokers tell shows that it has ended; with two jobs in one group each would move the other's offsets.",
-			"Make sure that no job of it runs and nothing starts one, and say so: runbook rollback --commit-group GROUP --flink-stopped END --reason TEXT, or GroupReturn.FlinkStopped."),
+			"Make sure that no job of it runs and nothing starts one, and say so: runbook rollback --commit-group GROUP (or --rewrite-savepoint FOLDER) --flink-stopped END --reason TEXT; GroupReturn.FlinkStopped, SavepointReturn.FlinkStopped."),
 		step("rollback/not-done", "The rollback of the plan is finished", never, "the journal of the migration",
 			"Only a connector that was stopped, and has settled, says where Flink goes on.", again),
 		step("rollback/nothing-started", "The plan was started before it was rolled back", never, "the journal of the migration",

@@ -244,10 +244,11 @@ func isPlain(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./:,@%+", r)
 }
 
-// isHandBack reports whether a finding is about the group that C' is committed
-// to, which another rollback does not mend.
+// isHandBack reports whether a finding is about the group or the savepoint that C' is
+// given to, which another rollback does not mend.
 func isHandBack(findings []offsetmap.Finding) bool {
 	return slices.ContainsFunc(findings, func(f offsetmap.Finding) bool {
-		return strings.HasPrefix(f.Check, "rollback/group-") || f.Check == "rollback/another-group"
+		return strings.HasPrefix(f.Check, "rollback/group-") || strings.HasPrefix(f.Check, "rollback/another-") ||
+			f.Check == "rollback/savepoint-changed" || f.Check == "rollback/partition-kept"
 	})
 }

@@ -17,11 +17,12 @@ import (
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
-// handBack is the word of the person who lets C' be committed to a group. It is
-// given with the command and not in migration.yaml, where the word of an earlier
-// night would be found again.
+// handBack is the word of the person who lets C' be given to Flink, committed to a
+// group or written into a savepoint. It is given with the command and not in
+// migration.yaml, where the word of an earlier night would be found again.
 type handBack struct {
 	group, flinkStopped, by, reason string
+	savepoint, from                 string // folders
 	cmd                             *cobra.Command
 }
 
@@ -29,22 +30,33 @@ func (h *handBack) flags(cmd *cobra.Command) {
 	h.cmd = cmd
 	f := cmd.Flags()
 	f.StringVar(&h.group, "commit-group", "", "commit C' to this consumer group, the group.id that Flink will have")
+	f.StringVar(&h.savepoint, "rewrite-savepoint", "", "write the savepoint with C' in the place of its positions into this folder, which must not exist")
+	f.StringVar(&h.from, "from", "", "the folder of the savepoint that the plan was made from, where it is not that of migration.yaml")
 	f.StringVar(&h.flinkStopped, "flink-stopped", "", "attest how Flink ended: stopped-with-savepoint, canceled or failed")
 	f.StringVar(&h.reason, "reason", "", "how you know that it ended so, and that nothing of it runs now")
 	f.StringVar(&h.by, "by", osUser(), "who attests it")
 }
 
-// check refuses what says nothing without a group, or names none.
+// check refuses what says nothing without a way back to Flink, and two at once.
 func (h *handBack) check() error {
-	if h.cmd.Flags().Changed("commit-group") {
+	group, savepoint := h.cmd.Flags().Changed("commit-group"), h.cmd.Flags().Changed("rewrite-savepoint")
+	if h.cmd.Flags().Changed("from") && !savepoint {
+		return usagef("--from is about a savepoint that is rewritten: give --rewrite-savepoint FOLDER too, or leave it out")
+	}
+	switch {
+	case group && savepoint:
+		return usagef("--commit-group and --rewrite-savepoint are two ways back, and Flink may go one alone: give one of them")
+	case group:
 		if err := flinkmm2.CheckGroup(h.group); err != nil {
 			return usagef("--commit-group: %w", err)
 		}
 		return nil
+	case savepoint:
+		return h.checkFolders()
 	}
 	for _, name := range []string{"flink-stopped", "reason", "by"} {
 		if h.cmd.Flags().Changed(name) {
-			return usagef("--%s is about a group: give --commit-group GROUP too, or leave it out", name)
+			return usagef("--%s is about the way back to Flink: give --commit-group GROUP or --rewrite-savepoint FOLDER too, or leave it out", name)
 		}
 	}
 	return nil

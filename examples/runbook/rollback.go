@@ -36,6 +36,12 @@ the group, so no broker can show it. Without your word nothing at all is done.
 Where nothing had been started there is no C' to commit: the rollback is done,
 and the exit status is 3, so that nobody starts Flink from its group then.
 
+With --rewrite-savepoint it writes a savepoint that holds C': the one that the plan
+was made from, which stays as it is, with other positions and nothing else changed.
+Flink restores it with all state of the job, and each record comes once. The
+same words are needed, and a boundary goes one way: from a group that has it
+Flink may run, and from a savepoint too.
+
 It writes to Connect, to state.dir/journal.jsonl and, after a start, to
 state.dir/boundary.json, beside which the boundary of another plan is kept. With
 --commit-group it writes to the group, all partitions in one request, and reads
@@ -50,11 +56,14 @@ plan say nothing here.`,
 				return err
 			}
 			err := a.withPlan(func(s *session, plan *offsetmap.Plan) error {
-				if to.group == "" {
-					_, err := a.rollback(ctx, s, plan)
-					return err
+				switch {
+				case to.group != "":
+					return a.handBack(ctx, s, plan, to)
+				case to.savepoint != "":
+					return a.rewriteSavepoint(ctx, s, plan, to)
 				}
-				return a.handBack(ctx, s, plan, to)
+				_, err := a.rollback(ctx, s, plan)
+				return err
 			})
 			if errors.Is(err, errNoPlan) {
 				return a.noWayBack(err)
@@ -141,7 +150,11 @@ func (a *app) rollbackTable(w io.Writer, s *session, plan *offsetmap.Plan, back 
 		line(w, r.TopicPartition, r.Next, r.Copied, r.Lost)
 	}
 	fmt.Fprintf(w, `
-in Flink, one of the three:
+in Flink, one of the four:
+  - restore a savepoint that holds C', with all state of the job; it is to be
+    written first, once nothing of Flink runs; what the last flush of Connect did
+    not tell may be repeated:
+    %s
   - start the job without a savepoint, at these offsets: %s, and what
     the last flush of Connect did not tell may be repeated
       DataStream: OffsetsInitializer.offsets(map, OffsetResetStrategy.NONE), all
@@ -157,7 +170,7 @@ in Flink, one of the three:
     while the source has the records from C on; all that was copied since C,
     %d offsets, is repeated
 restored state wins over starting offsets and a group's: never do both
-`, lostText(lost), a.handBackCommand(s), savepointOf(plan), copied)
+`, a.command(rewriteArgs()...), lostText(lost), a.handBackCommand(s), savepointOf(plan), copied)
 }
 
 func savepointOf(plan *offsetmap.Plan) string {

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// checkFolders refuses folders that can never be read or written.
+func (h *handBack) checkFolders() error {
+	for _, f := range []struct{ flag, dir string }{{"rewrite-savepoint", h.savepoint}, {"from", h.from}} {
+		switch u, err := url.Parse(f.dir); {
+		case f.flag == "rewrite-savepoint" && strings.TrimSpace(f.dir) == "":
+			return usagef("--rewrite-savepoint: no folder is named")
+		case err == nil && len(u.Scheme) > 1 && u.Scheme != "file":
+			return usagef("--%s %s: a local folder is wanted; copy the savepoint from there, or to there", f.flag, quoted(f.dir))
+		}
+	}
+	if _, err := os.Stat(h.savepoint); err == nil {
+		// It may be what an earlier run has written; that is found out later.
+		if _, err := os.Stat(filepath.Join(h.savepoint, "_metadata")); err != nil {
+			return usagef("--rewrite-savepoint %s: it is there already, and is no savepoint: name a folder that is not", quoted(h.savepoint))
+		}
+	}
+	return nil
+}
+
+// rewriteArgs are the arguments of the command that writes a savepoint, with what
+// nobody but a person knows for them to fill in.
+func rewriteArgs() []string {
+	h := handBack{savepoint: "FOLDER"}
+	return h.askedForSavepoint()
+}
+
+func (h *handBack) askedForSavepoint() []string {
+	args := []string{"rollback", "--rewrite-savepoint", h.savepoint}
+	if h.from != "" {
+		args = append(args, "--from", h.from)
+	}
+	return append(args, "--flink-stopped", cmp.Or(h.flinkStopped, theEnds), "--reason", cmp.Or(strings.TrimSpace(h.reason), "TEXT"))
+}
+
+// rewriteSavepoint writes the boundary into a savepoint. What needs no cluster is asked
+// first, before a rollback changes anything.
+func (a *app) rewriteSavepoint(ctx context.Context, s *session, plan *offsetmap.Plan, to handBack) error {
+	request := flinkmm2.SavepointReturn{
+		From: cmp.Or(to.from, s.Positions.Savepoint), To: to.savepoint, Acceptances: s.acceptedBack(),
+		Read: []flinkstate.Option{flinkstate.WithPathMap(s.Positions.PathMap)},
+	}
+	if to.flinkStopped != "" {
+		request.FlinkStopped = offsetmap.Attest(offsetmap.FlinkEnd(to.flinkStopped), to.by, to.reason)
+	}
+	again := to.askedForSavepoint()
+	if err := request.Check(); err != nil {
+		return &hintedError{err: fmt.Errorf("rollback refused, nothing was changed: %w", err), next: again}
+	}
+	if u, err := url.Parse(request.From); err == nil && len(u.Scheme) > 1 && u.Scheme != "file" {
+		to.from = "FOLDER"
+		return &hintedError{err: fmt.Errorf("nothing was changed: the savepoint lies at %s, and is rewritten in a local folder: copy it, all of its files", quoted(request.From)), next: to.askedForSavepoint()}
+	}
+	boundary, err := a.boundaryOf(ctx, s, plan)
+	if err != nil {
+		return err
+	}
+	if boundary == nil {
+		return &blockedError{err: errors.New("the rollback is done, and no savepoint was written: the connector never ran, so there is no C'; start Flink from the savepoint as it is")}
+	}
+	written, err := s.steps.RewriteSavepoint(ctx, plan, boundary, request)
+	switch {
+	case errors.Is(err, flinkmm2.ErrNotJournaled):
+		return &hintedError{err: err, next: again}
+	case errors.Is(err, flinkmm2.ErrOvertaken):
+		return &hintedError{err: err, next: again, when: ", once you know who acts there: " + filepath.Join(s.dir, journalFile) + " says it"}
+	case errors.Is(err, flinkmm2.ErrNotKnown):
+		return &hintedError{err: err, next: again, when: ", once that can be read"}
+	case err != nil:
+		return err
+	}
+	return a.printValue(written, func(w io.Writer) { rewrittenTable(w, plan, written) })
+}
+
+func rewrittenTable(w io.Writer, plan *offsetmap.Plan, s *flinkmm2.RewrittenSavepoint) {
+	how := "written and read back"
+	if !s.Written {
+		how = "as written before; nothing was written"
+	}
+	fmt.Fprintf(w, "savepoint %s holds C' of %d partitions, %s\n\n", s.Location, len(s.Splits), how)
+	line(w, "PARTITION", "C'", "BEFORE", "SPLIT")
+	for _, c := range s.Splits {
+		before := dash(c.From)
+		if !c.Marker.IsNone() {
+			before = c.Marker.String()
+		}
+		line(w, c.TopicPartition, c.To, before, c.How)
+	}
+	fmt.Fprintln(w)
+	for _, f := range s.Findings {
+		fmt.Fprintln(w, f)
+	}
+	fmt.Fprintf(w, `Flink %s, attested by %s: %s
+
+in Flink, restore the job from it: flink run -s %s ...
+the folder is whole by itself, and may be copied to where Flink reads it
+the job is to have the uid of its source, and the topics that it had
+leave connector %s STOPPED: two would write
+`, s.FlinkStopped.Value, s.FlinkStopped.By, s.FlinkStopped.Reason, quoted(s.Location), plan.Body.Connector.Name)
+}
