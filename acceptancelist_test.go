@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ func (w *wayBack) flushed(proof *flinkmm2.Proof) {
 				w.Fatal(err)
 			}
 			if slices.ContainsFunc(all, func(o connectrest.Offset) bool {
-				return strings.Contains(string(o.Partition), fmt.Sprintf(`"partition":%d`, p.Partition)) && strings.Contains(string(o.Offset), fmt.Sprint(end-1))
+				return strings.Contains(string(o.Partition), fmt.Sprintf(`"partition":%d`, p.Partition)) && strings.Contains(string(o.Offset), strconv.FormatInt(end-1, 10))
 			}) {
 				break
 			}

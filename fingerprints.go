@@ -2,9 +2,11 @@ package flinkmm2
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -51,12 +53,12 @@ func newFingerprints(contents map[string]string, grouped bool) Fingerprints {
 
 func fingerprint(content string) string {
 	sum := sha256.Sum256([]byte(content))
-	return fmt.Sprintf("%x", sum[:8])
+	return hex.EncodeToString(sum[:8])
 }
 
 func fingerprintGroup(name string) string {
 	sum := sha256.Sum256([]byte(name))
-	return fmt.Sprintf("%d", (int(sum[0])<<8|int(sum[1]))%fingerprintGroups)
+	return strconv.Itoa((int(sum[0])<<8 | int(sum[1])) % fingerprintGroups)
 }
 
 // moved names what is not as it was, sorted: what came, went or changed. Of a group it

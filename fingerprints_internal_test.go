@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,7 +28,7 @@ func TestFingerprintsOfManyAreSmall(t *testing.T) {
 	t.Parallel()
 	contents := map[string]string{}
 	for i := range 100_000 {
-		contents[fmt.Sprintf("a-topic-with-a-name-of-some-length-%06d", i)] = fmt.Sprint(i)
+		contents[fmt.Sprintf("a-topic-with-a-name-of-some-length-%06d", i)] = strconv.Itoa(i)
 	}
 	f := newFingerprints(contents, true)
 	raw, err := json.Marshal(f)

@@ -41,6 +41,10 @@ type PlanRequest struct {
 	// Judged is given the report that a plan is made by, before the plan is sealed:
 	// what each check has looked at is not in the plan. By default, nobody is.
 	Judged func(preflight.Report)
+	// Sample is given records around each C, with their keys and values, that were
+	// looked for on the target: for a person to look at. Nothing of them is in the
+	// report, the plan or the journal. By default, nobody is.
+	Sample func(preflight.DeliverySample)
 }
 
 // Preflight runs every check and decides every partition, and writes nothing.
@@ -111,7 +115,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (stood, pref
 	probe.Sleep = m.awaitsSecondLook
 	probe.Flink, probe.FlinkJob = m.flink, m.job
 	probe.Sinks = from.question.Sinks
-	probe.Delivery, probe.Positions = m.delivery, from.question.Positions
+	probe.Delivery, probe.Positions, probe.Sample = m.delivery, from.question.Positions, req.Sample
 	if a := req.Attestations.Isolation; a != nil {
 		probe.Isolation = a.Value
 	}

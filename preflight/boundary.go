@@ -35,7 +35,38 @@ type DeliveryRequest struct {
 	MayBeCompacted func(targetTopic string) bool
 	// SourceMayBeCompacted is the same of a topic of the source.
 	SourceMayBeCompacted func(topic string) bool
+	// Sample, where it is not nil, is given records that were looked for, with their
+	// contents: DeliveryBounds.Samples before each C and from it on. It is called from
+	// one goroutine.
+	Sample func(DeliverySample)
 }
+
+// DeliverySample is a record of the source that was looked for on the target, with what
+// it holds. It goes to whoever has asked for it: no report, plan or journal has it.
+type DeliverySample struct {
+	offsetmap.TopicPartition
+	Offset offsetmap.NextOffset // of the record itself
+	Before bool                 // it lies before C
+	Target SampleState
+	// Key and Value are nil where the record has none, and cut to MostSampleBytes.
+	// KeySize and ValueSize are their whole sizes.
+	Key, Value         []byte
+	KeySize, ValueSize int
+}
+
+// MostSampleBytes is how much of a key and of a value a DeliverySample holds at most.
+const MostSampleBytes = 1024
+
+// SampleState says whether a copy of a sample is on the target.
+type SampleState string
+
+// The states. Equal records count as a multiset: which of them is there is not told.
+const (
+	SampleThere    SampleState = "there"
+	SampleNotThere SampleState = "not-there"
+	SampleNotRead  SampleState = "not-read"    // not in what was read, which is not all
+	SampleUnclear  SampleState = "cannot-tell" // it equals others that may be the ones
+)
 
 // DeliveryBounds bound a look. A field that is zero has its default.
 type DeliveryBounds struct {
@@ -133,7 +164,7 @@ func (p Probe) deliverySurvey(ctx context.Context, f Facts, s *Surroundings) {
 		there = append(there, at)
 	}
 	s.Delivery = fact(p.Delivery.Deliveries(ctx, DeliveryRequest{
-		Positions: there, Ranges: f.Ranges, TargetTopic: func(topic string) string { return names[topic] }, Isolation: p.Isolation,
+		Positions: there, Ranges: f.Ranges, TargetTopic: func(topic string) string { return names[topic] }, Isolation: p.Isolation, Sample: p.Sample,
 		MayBeCompacted: mayBeCompacted(s.TargetConfigs), SourceMayBeCompacted: mayBeCompacted(s.SourceConfigs),
 	}))
 }

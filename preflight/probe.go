@@ -50,7 +50,7 @@ type Connect interface {
 type Resolver func(ctx context.Context, config connectrest.Config) (clusterID string, err error)
 
 // Probe says where to look. All fields but Group, Flink, the resolvers,
-// Window, Calm, Sinks, Delivery, Now and Sleep are required.
+// Window, Calm, Sinks, Delivery, Sample, Now and Sleep are required.
 type Probe struct {
 	Source, Target Admin
 	Connect        Connect
@@ -87,6 +87,8 @@ type Probe struct {
 	// Delivery looks for the records around each C on the target, in a Survey.
 	// Without it boundary/not-looked-at warns that they were not looked for.
 	Delivery DeliveryReader
+	// Sample is DeliveryRequest.Sample.
+	Sample func(DeliverySample)
 	// Positions and Isolation are the Question's; Delivery alone needs them.
 	Positions []offsetmap.Position
 	Isolation offsetmap.Isolation

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
@@ -19,7 +20,7 @@ func forecastText(w io.Writer, f *preflight.Forecast) {
 	}
 	line(w, "TWICE", "RECORDS", "BYTES", "AT MOST", "WHY")
 	for _, p := range f.Partitions[:min(len(f.Partitions), mostOfACheck)] {
-		records := fmt.Sprint(p.Records)
+		records := strconv.FormatInt(p.Records, 10)
 		if p.AtLeast {
 			records += " or more"
 		}

@@ -33,7 +33,8 @@ type findingsDocument struct {
 }
 
 func (a *app) preflightCommand() *cobra.Command {
-	return a.step("preflight", "Look for everything that is in the way",
+	show := false
+	cmd := a.step("preflight", "Look for everything that is in the way",
 		`preflight runs every check over both clusters, the worker, the connector, the
 savepoint and, where flink names a server, the old job, and decides every
 partition as plan would. It counts how the checks of each area ended, lists
@@ -42,9 +43,15 @@ everything that they found, says how to mend it, and how many records will come 
 what it has looked at.
 
 It writes nothing, neither to a cluster nor to state.dir. It ends with 3 when
-something blocks. runbook explain ID says more about a check.`,
+something blocks. runbook explain ID says more about a check.
+
+With --show-records it also prints records around each C with their keys and values, and
+whether the target has them. They are printed on stdout alone, and are in no file.`,
 		"runbook -f migration.yaml plan",
 		func(ctx context.Context) error {
+			if show && a.output != "table" {
+				return usagef("--show-records prints a table for a person, and none of -o %s", a.output)
+			}
 			s, err := a.open()
 			if err != nil {
 				return err
@@ -54,12 +61,21 @@ something blocks. runbook explain ID says more about a check.`,
 			if err != nil {
 				return err
 			}
+			var records samples
+			if show {
+				request.Sample = records.take
+			}
 			report, err := s.steps.Preflight(ctx, request)
 			if err != nil {
 				return fmt.Errorf("preflight: %w", err)
 			}
 			d := findingsOf(report)
-			if err := a.printValue(d, func(w io.Writer) { preflightTable(w, d, report.Group != nil) }); err != nil {
+			if err := a.printValue(d, func(w io.Writer) {
+				preflightTable(w, d, report.Group != nil)
+				if show {
+					records.table(w)
+				}
+			}); err != nil {
 				return err
 			}
 			if blocked := report.Err(); blocked != nil {
@@ -68,6 +84,8 @@ something blocks. runbook explain ID says more about a check.`,
 			a.next("plan")
 			return nil
 		})
+	cmd.Flags().BoolVar(&show, "show-records", false, "print records around each C, with their keys and values")
+	return cmd
 }
 
 // findingsOf is the document of a report that was just made.

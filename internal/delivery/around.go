@@ -25,7 +25,8 @@ const (
 // sample is a record that is looked for.
 type sample struct {
 	content
-	size int64 // of key and value
+	size     int64                     // of key and value
+	revealed *preflight.DeliverySample // nil unless somebody asks to see it
 }
 
 // part is one partition of the source around its C.
@@ -108,7 +109,7 @@ func (p *part) read(ctx context.Context, l *look, t *topic, position offsetmap.P
 	default:
 		p.nothing, p.reason = preflight.CannotTell, fmt.Sprintf("the source has no readable record between its log start %d and C = %d", start, p.c)
 	}
-	p.err = p.readAfter(ctx, t, hash, end, compacted)
+	p.err = p.readAfter(ctx, l, t, hash, end, compacted)
 }
 
 // readBefore reads backwards, in steps that grow until enough was found.
@@ -139,7 +140,7 @@ func (p *part) readBefore(ctx context.Context, l *look, t *topic, hash hasher, s
 		c := hash.content(r, hash.bytes(r.Value))
 		p.seen[c]++
 		if i >= len(all)-l.samples {
-			p.before = append(p.before, sample{c, int64(len(r.Key) + len(r.Value))})
+			p.before = append(p.before, l.sample(r, c, true))
 		}
 	}
 	if len(all) > 0 {
@@ -148,10 +149,13 @@ func (p *part) readBefore(ctx context.Context, l *look, t *topic, hash hasher, s
 	return nil
 }
 
-func (p *part) readAfter(ctx context.Context, t *topic, hash hasher, end int64, compacted bool) error {
+func (p *part) readAfter(ctx context.Context, l *look, t *topic, hash hasher, end int64, compacted bool) error {
 	var size int64
 	read, err := t.read(ctx, p.tp.Partition, p.c, end, mostBytes, compacted, func(r *kgo.Record) bool {
-		one := sample{hash.content(r, hash.bytes(r.Value)), int64(len(r.Key) + len(r.Value))}
+		one := l.sample(r, hash.content(r, hash.bytes(r.Value)), false)
+		if len(p.after) >= l.samples {
+			one.revealed = nil
+		}
 		p.after = append(p.after, one)
 		size += one.size
 		return len(p.after) < neighbours && size < neighbourBytes

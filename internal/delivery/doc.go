@@ -34,5 +34,5 @@
 // It reads a sample: a hole further back than the last few records is not seen. The
 // proof after the start compares everything from C on. It writes to neither cluster,
 // joins no group, and keeps and shows nothing of what records contain but hashes
-// under a key of the run.
+// under a key of the run; only whoever gives a DeliveryRequest.Sample is shown more.
 package delivery

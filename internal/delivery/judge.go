@@ -13,7 +13,9 @@ func (s *search) judge(p *part) preflight.Delivery {
 	d := preflight.Delivery{Looked: int64(len(p.before)), Ahead: int64(len(p.after)), NotCarried: s.carried.notCarried()}
 	repeated, unread, cut := 0, false, false
 	for _, b := range p.before {
-		switch s.copied(b.content) {
+		found := s.copied(b.content)
+		s.revealBefore(b, found)
+		switch found {
 		case preflight.NotDelivered:
 			from := s.from(b.time)
 			unread, cut, repeated = unread || !s.readSince(from), cut || s.places[from].cut, 0
@@ -96,11 +98,14 @@ func (s *search) beyond(p *part, d *preflight.Delivery) (uncounted int) {
 		have, before := s.found[by][class], s.before[by][class]
 		if before > 0 && have > 0 && !s.isCounted(class) {
 			uncounted++
+			s.reveal(a, preflight.SampleUnclear)
 			continue
 		}
 		if s.taken[class] >= min(have-before, s.after[by][class]) {
+			s.revealAbsent(p, a)
 			continue
 		}
+		s.reveal(a, preflight.SampleThere)
 		s.taken[class]++
 		d.Beyond++
 		d.BeyondBytes += a.size

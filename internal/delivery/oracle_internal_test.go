@@ -34,7 +34,7 @@ func TestAnyFewLettersAreJudgedAsCountingDoes(t *testing.T) {
 			c := rapid.IntRange(0, len(log)).Draw(t, fmt.Sprintf("C of %d", n))
 			p := &part{tp: offsetmap.TopicPartition{Topic: "t", Partition: n}, c: int64(c), seen: map[content]int{}, whole: true}
 			for i, l := range log {
-				switch one := (sample{letter(l), 1}); {
+				switch one := (sample{content: letter(l), size: 1}); {
 				case i >= c:
 					after[l]++
 					p.after = append(p.after, one)

@@ -34,6 +34,7 @@ type world struct {
 	bounds         preflight.DeliveryBounds
 	isolation      offsetmap.Isolation
 	compacted      bool // of both sides
+	sample         func(preflight.DeliverySample)
 }
 
 func newWorld(t *testing.T, partitions int32) *world {
@@ -151,7 +152,7 @@ func (w *world) look(positions ...offsetmap.Position) map[offsetmap.TopicPartiti
 	}
 	got, err := delivery.New(w.source.options(), w.target.options(), w.bounds).Deliveries(w.t.Context(), preflight.DeliveryRequest{
 		Positions: positions, Ranges: ranges, TargetTopic: func(topic string) string { return topic }, Isolation: w.isolation,
-		MayBeCompacted: compacted, SourceMayBeCompacted: compacted,
+		MayBeCompacted: compacted, SourceMayBeCompacted: compacted, Sample: w.sample,
 	})
 	if err != nil {
 		w.t.Fatal(err)
