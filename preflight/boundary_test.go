@@ -44,9 +44,12 @@ func TestDuplicatesAreHeldAgainstWhatIsBearable(t *testing.T) {
 	l.want(l.judge(), "warn boundary/delivered-beyond orders-0:2", "warn boundary/delivered-beyond payments-0:1")
 
 	// More may be there than was looked for.
-	l.question.Attestations.MaxDuplicates = attest[int64](1000)
+	l.question.Attestations.MaxDuplicates = attest[int64](81)
 	l.deliver("payments", 0, 1, 64)
 	l.want(l.judge(), "warn boundary/delivered-beyond orders-0:2", "block boundary/delivered-beyond payments-0:64")
+	// But no more than the source has: 80 of it, and the two of the other.
+	l.question.Attestations.MaxDuplicates = attest[int64](82)
+	l.want(l.judge(), "warn boundary/delivered-beyond orders-0:2", "warn boundary/delivered-beyond payments-0:64")
 }
 
 // reading is a reader that answers what it is told to.

@@ -58,7 +58,7 @@ func boundaryChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      looks + ", and how many duplicates are attested as bearable (maxDuplicates)" + count,
 		Why:        "MirrorMaker 2 copies from C on, so these records come to the target twice. A job that was canceled, or has failed, after its last checkpoint leaves them, and so does one that still runs.",
-		Remedy:     "Make sure that the job has ended. Where its last state is a later savepoint, plan from that one. If consumers can bear the duplicates, attest maxDuplicates, of all partitions together; it is held against the sum of the counts. Where more than were looked for may be there, or for one partition, accept PARTITION:COUNT.",
+		Remedy:     "Make sure that the job has ended. Where its last state is a later savepoint, plan from that one. If consumers can bear the duplicates, attest maxDuplicates, of all partitions together; it is held against the sum of the counts, and where more may be there than were looked for against what the source has from C on at most. Else accept PARTITION:COUNT.",
 		Judge:      boundary(deliveredBeyond),
 	}, {
 		ID:         boundaryArea + "unproven",
@@ -175,6 +175,10 @@ func deliveredBeyond(c *Case, all []delivery, r *Reporter) {
 	for _, d := range all {
 		sum += d.Beyond
 	}
+	most := sum // of all, where more may be there than was looked for
+	if f := c.forecast(); f != nil {
+		most = f.AtMost
+	}
 	bearable := c.Question.Attestations.MaxDuplicates
 	for _, d := range all {
 		if d.Beyond == 0 {
@@ -189,8 +193,10 @@ func deliveredBeyond(c *Case, all []delivery, r *Reporter) {
 		switch {
 		case bearable == nil:
 			r.Block(scope, "%s; how many duplicates can be borne is not attested", text)
+		case d.BeyondAtLeast && most > bearable.Value:
+			r.Block(scope, "%s; of all partitions at most %d would, and attested as bearable are %d", text, most, bearable.Value)
 		case d.BeyondAtLeast:
-			r.Block(scope, "%s; attested as bearable are %d", text, bearable.Value)
+			r.Warn(scope, "%s; of all partitions at most %d would, and attested as bearable are %d", text, most, bearable.Value)
 		case sum > bearable.Value:
 			r.Block(scope, "%s; of all partitions %d would, and attested as bearable are %d", text, sum, bearable.Value)
 		default:

@@ -80,6 +80,9 @@ func theLine(ctx context.Context, w *world) error {
 		"the proof counts %d records, %d missing, %d repeated, %d partitions", proof.Records, proof.Missing, proof.Repeated, len(proof.Partitions)); err != nil {
 		return err
 	}
+	if err := w.expectAccepted(ctx, m, plan, proof); err != nil {
+		return fmt.Errorf("acceptance: %w", err)
+	}
 	return w.backFromTheLine(ctx, m, plan, orders, payments)
 }
 
