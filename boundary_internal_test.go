@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/twmb/franz-go/pkg/kadm"
 
 	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 // kept is a journal in memory.
@@ -102,32 +102,26 @@ func TestSinceWhenTheGroupHoldsTheBoundary(t *testing.T) {
 
 // A cluster whose brokers differ keeps offsets for as long as the strictest.
 func TestTheDayIsThatOfTheStrictestBroker(t *testing.T) {
-	broker := func(name string, err error, settings ...string) kadm.ResourceConfig {
-		r := kadm.ResourceConfig{Name: name, Err: err}
-		for i := 0; i < len(settings); i += 2 {
-			r.Configs = append(r.Configs, kadm.Config{Key: settings[i], Value: &settings[i+1]})
-		}
-		return r
-	}
+	type brokers = map[int32]preflight.Settings
 	const key = "offsets.retention.minutes"
 	at := time.Date(2026, 11, 30, 3, 10, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name    string
-		brokers kadm.ResourceConfigs
+		brokers brokers
 		day     string
 		unknown string
 	}{
-		{"equal", kadm.ResourceConfigs{broker("1", nil, key, "10080"), broker("2", nil, key, "10080")}, "2026-12-07T03:10:00Z", ""},
-		{"one is stricter", kadm.ResourceConfigs{broker("1", nil, key, "10080"), broker("2", nil, "other", "1", key, "1440")}, "2026-12-01T03:10:00Z", ""},
-		{"the first is stricter", kadm.ResourceConfigs{broker("1", nil, key, "1440"), broker("2", nil, key, "10080")}, "2026-12-01T03:10:00Z", ""},
-		{"longer than a Duration holds", kadm.ResourceConfigs{broker("1", nil, key, "2147483647"), broker("2", nil, key, "2147483647")}, "6109-12-23T05:17:00Z", ""},
-		{"one does not answer", kadm.ResourceConfigs{broker("1", nil, key, "10080")}, "", "broker 2 does not tell"},
-		{"one refuses", kadm.ResourceConfigs{broker("1", nil, key, "10080"), broker("2", errors.New("denied"), key, "1")}, "", "broker 2 does not tell its settings: denied"},
-		{"one hides it", kadm.ResourceConfigs{broker("1", nil, key, "10080"), broker("2", nil)}, "", `broker 2 has offsets.retention.minutes = ""`},
-		{"no number", kadm.ResourceConfigs{broker("1", nil, key, "a week"), broker("2", nil, key, "1")}, "", `broker 1 has offsets.retention.minutes = "a week"`},
+		{"equal", brokers{1: {key: "10080"}, 2: {key: "10080"}}, "2026-12-07T03:10:00Z", ""},
+		{"one is stricter", brokers{1: {key: "10080"}, 2: {"other": "1", key: "1440"}}, "2026-12-01T03:10:00Z", ""},
+		{"the first is stricter", brokers{1: {key: "1440"}, 2: {key: "10080"}}, "2026-12-01T03:10:00Z", ""},
+		{"longer than a Duration holds", brokers{1: {key: "2147483647"}, 2: {key: "2147483647"}}, "6109-12-23T05:17:00Z", ""},
+		{"none was asked", brokers{}, "", "no broker was asked"},
+		{"one hides it", brokers{1: {key: "10080"}, 2: {}}, "", "broker 2: offsets.retention.minutes: the setting is not told"},
+		{"no number", brokers{1: {key: "a week"}, 2: {key: "1"}}, "", `broker 1: offsets.retention.minutes is "a week"`},
+		{"negative", brokers{1: {key: "1"}, 2: {key: "-1"}}, "", "broker 2 has offsets.retention.minutes = -1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := offsetSettings{retention: smallest(c.brokers, []int32{1, 2}, key)}.expiry(at)
+			e := settingsOfOffsets(c.brokers).expiry(at)
 			day := ""
 			if e.Earliest != nil {
 				day = e.Earliest.String()

@@ -186,7 +186,7 @@ func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan,
 		want[row.TopicPartition] = row.Next
 		out.Partitions = append(out.Partitions, CommittedOffset{row.TopicPartition, row.Next, second.to.committed[row.TopicPartition]})
 	}
-	settings := m.offsetSettings(ctx, topicsOf(plan))
+	settings := m.offsetSettings(ctx)
 	since := earlier.since
 	if since.IsZero() || !holds(second.to.committed, want) {
 		since, out.Written = m.now(), true

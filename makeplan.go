@@ -115,6 +115,12 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (stood, pref
 	probe.Sleep = m.awaitsSecondLook
 	probe.Flink, probe.FlinkJob = m.flink, m.job
 	probe.Sinks = from.question.Sinks
+	probe.Spans = []time.Duration{m.planLifetime()}
+	if a := req.Attestations.RollbackWindow; a != nil {
+		if window, err := time.ParseDuration(a.Value); err == nil { // attest/rollback-window says so otherwise
+			probe.Spans = append(probe.Spans, window)
+		}
+	}
 	probe.Delivery, probe.Positions, probe.Sample = m.delivery, from.question.Positions, req.Sample
 	if a := req.Attestations.Isolation; a != nil {
 		probe.Isolation = a.Value
@@ -129,11 +135,40 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (stood, pref
 	question := from.question
 	question.Config, question.Attestations, question.Acceptances, question.Earlier = m.given, req.Attestations, req.Acceptances, earlier(req.Earlier)
 	report := preflight.Judge(facts, question, m.checks...)
-	return from, facts, withFindings(report, m.notHandedBack(ctx, from.savepoint)), nil
+	more := append(m.notHandedBack(ctx, from.savepoint), m.shortLife(facts.At, report)...)
+	return from, facts, withFindings(report, more), nil
 }
 
 func (m *Migration) planLifetime() time.Duration {
 	return cmp.Or(m.lifetime, offsetmap.DefaultLifetime)
+}
+
+// expiry is until when a plan lives that is made now: no longer than what it copies is
+// surely there. Where less than an hour is left source/retention blocks, and whoever
+// accepts that has the hour.
+func (m *Migration) expiry(now time.Time, report preflight.Report) time.Time {
+	end := now.Add(m.planLifetime())
+	if d, ends := report.LatestStart.Get(); ends && d.At.Before(end) {
+		least := now.Add(min(preflight.StartMargin, m.planLifetime()))
+		end = d.At.Time
+		if end.Before(least) {
+			end = least
+		}
+	}
+	return end
+}
+
+// shortLife says what ends a plan before its lifetime does.
+func (m *Migration) shortLife(now time.Time, report preflight.Report) []offsetmap.Finding {
+	end := m.expiry(now, report)
+	if !end.Before(now.Add(m.planLifetime())) {
+		return nil
+	}
+	d, _ := report.LatestStart.Get()
+	return []offsetmap.Finding{{
+		Check: offsetmap.CheckPlanLifetime, Severity: offsetmap.Info, Scope: d.Scope, Acceptable: offsetmap.Never,
+		Detail: fmt.Sprintf("the plan lives until %s, and not for %s: then %s", offsetmap.At(end), m.planLifetime(), d.Why),
+	}}
 }
 
 func earlier(plans []*offsetmap.Plan) []offsetmap.EarlierPlan {
@@ -173,7 +208,7 @@ func (m *Migration) body(req PlanRequest, at stood, f preflight.Facts, report pr
 	}
 	return offsetmap.Body{
 		Tool:      offsetmap.Tool{Name: m.toolName, Version: m.toolVersion},
-		CreatedAt: offsetmap.At(f.At), ExpiresAt: offsetmap.At(f.At.Add(m.planLifetime())),
+		CreatedAt: offsetmap.At(f.At), ExpiresAt: offsetmap.At(m.expiry(f.At, report)),
 		Source: offsetmap.Cluster{ID: from.ClusterID}, Target: offsetmap.Cluster{ID: to.ClusterID},
 		Connector: offsetmap.Connector{Name: m.cfg.Connector, SourceAlias: connector.Config["source.cluster.alias"], Config: digest, ActiveTopics: topics},
 		Worker: offsetmap.Worker{

@@ -2,15 +2,11 @@ package flinkmm2
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 // OffsetExpiry says when brokers may drop the offsets of a group that nobody
@@ -35,55 +31,24 @@ type offsetSettings struct {
 	maxMetadata offsetmap.Fact[int64] // offset.metadata.max.bytes
 }
 
-func (m *Migration) offsetSettings(ctx context.Context, topics []string) offsetSettings {
-	described, ids, err := m.brokerSettings(ctx, topics)
+func (m *Migration) offsetSettings(ctx context.Context) offsetSettings {
+	brokers, err := preflight.ReadBrokerSettings(ctx, m.cfg.Source.Admin)
 	if err != nil {
+		err = fmt.Errorf("the source: %w", err)
 		return offsetSettings{retention: offsetmap.NotKnown[int64](err), maxMetadata: offsetmap.NotKnown[int64](err)}
 	}
-	return offsetSettings{smallest(described, ids, "offsets.retention.minutes"), smallest(described, ids, "offset.metadata.max.bytes")}
+	return settingsOfOffsets(brokers)
 }
 
-func (m *Migration) brokerSettings(ctx context.Context, topics []string) (kadm.ResourceConfigs, []int32, error) {
-	metadata, err := m.cfg.Source.Admin.Metadata(ctx, topics...) // with none, of all topics
-	if err != nil {
-		return nil, nil, fmt.Errorf("the source's brokers could not be listed: %w", err)
-	}
-	ids := metadata.Brokers.NodeIDs()
-	if len(ids) == 0 { // asking for none asks for what is set for all
-		return nil, nil, errors.New("the source lists no brokers")
-	}
-	described, err := m.cfg.Source.Admin.DescribeBrokerConfigs(ctx, ids...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the source's brokers do not tell their settings: %w", err)
-	}
-	return described, ids, nil
-}
-
-// smallest is the smallest value of a setting over all brokers: which of them
-// keeps the group, and which will after the next failure, nobody knows.
-func smallest(described kadm.ResourceConfigs, ids []int32, key string) offsetmap.Fact[int64] {
-	least := int64(math.MaxInt64)
-	for _, id := range ids {
-		one, err := described.On(strconv.Itoa(int(id)), nil)
-		if err == nil {
-			err = one.Err
-		}
+func settingsOfOffsets(brokers map[int32]preflight.Settings) offsetSettings {
+	least := func(key string) offsetmap.Fact[int64] {
+		v, err := preflight.SmallestSetting(brokers, key)
 		if err != nil {
-			return offsetmap.NotKnown[int64](fmt.Errorf("broker %d does not tell its settings: %w", id, err))
+			return offsetmap.NotKnown[int64](err)
 		}
-		text := ""
-		for _, c := range one.Configs {
-			if c.Key == key {
-				text = c.MaybeValue()
-			}
-		}
-		v, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || v < 0 {
-			return offsetmap.NotKnown[int64](fmt.Errorf("broker %d has %s = %q, which is no number of them", id, key, text))
-		}
-		least = min(least, v)
+		return offsetmap.Known(v)
 	}
-	return offsetmap.Known(least)
+	return offsetSettings{retention: least(preflight.KeyOffsetsRetention), maxMetadata: least("offset.metadata.max.bytes")}
 }
 
 // note is the text that is committed beside each offset, so that whoever looks
@@ -101,6 +66,6 @@ func (s offsetSettings) expiry(committed time.Time) OffsetExpiry {
 	if !known {
 		return OffsetExpiry{Unknown: s.retention.Err().Error()}
 	}
-	at := offsetmap.At(time.Unix(committed.Unix()+minutes*60, 0)) // a Duration holds 292 years only
+	at := offsetmap.At(preflight.OffsetsKeptUntil(committed, minutes))
 	return OffsetExpiry{RetentionMinutes: &minutes, Earliest: &at}
 }

@@ -151,8 +151,18 @@ func (p *Plan) CheckExpiry(now time.Time) error {
 	if now.Before(b.ExpiresAt.Time) {
 		return nil
 	}
-	return fmt.Errorf("%w: plan %s ended at %s; make a new one", ErrExpired, p.Digest, p.Body.ExpiresAt)
+	why := ""
+	for _, f := range b.Findings {
+		if f.Check == CheckPlanLifetime {
+			why = fmt.Sprintf(" (%s: %s)", f.Scope, f.Detail)
+		}
+	}
+	return fmt.Errorf("%w: plan %s ended at %s%s; make a new one", ErrExpired, p.Digest, p.Body.ExpiresAt, why)
 }
+
+// CheckPlanLifetime is the id of the finding of a plan that says what has shortened its
+// life: its scope is the partition or topic whose records go first.
+const CheckPlanLifetime = "plan/lifetime"
 
 // Encode returns the plan as a file: indented, one row a line, so that a person
 // can read and compare it. The digest does not depend on white space.

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
+	"github.com/flinkmm2/flinkmm2/internal/fresh"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -65,22 +70,75 @@ func brokerSettings(ctx context.Context, admin Admin, f offsetmap.Fact[Cluster])
 	if !ok {
 		return offsetmap.NotKnown[map[int32]Settings](f.Err())
 	}
-	described, err := admin.DescribeBrokerConfigs(ctx, cluster.Brokers...)
+	return fact(describeBrokers(ctx, admin, cluster.Brokers))
+}
+
+// ReadBrokerSettings reads the settings of each broker of a cluster, each from itself.
+func ReadBrokerSettings(ctx context.Context, admin Admin) (map[int32]Settings, error) {
+	cluster, err := fresh.Topics(ctx, admin)
 	if err != nil {
-		return offsetmap.NotKnown[map[int32]Settings](err)
+		return nil, fmt.Errorf("the brokers could not be listed: %w", err)
+	}
+	return describeBrokers(ctx, admin, cluster.Brokers)
+}
+
+func describeBrokers(ctx context.Context, admin Admin, ids []int32) (map[int32]Settings, error) {
+	if len(ids) == 0 { // asking for none asks for what is set for all
+		return nil, errors.New("the cluster lists no brokers")
+	}
+	described, err := admin.DescribeBrokerConfigs(ctx, ids...)
+	if err != nil {
+		return nil, fmt.Errorf("the brokers do not tell their settings: %w", err)
 	}
 	all := make(map[int32]Settings, len(described))
 	for _, d := range described {
 		id, err := strconv.ParseInt(d.Name, 10, 32)
 		switch {
 		case d.Err != nil:
-			return offsetmap.NotKnown[map[int32]Settings](fmt.Errorf("settings of broker %s: %w", d.Name, d.Err))
+			return nil, fmt.Errorf("settings of broker %s: %w", d.Name, d.Err)
 		case err != nil:
-			return offsetmap.NotKnown[map[int32]Settings](fmt.Errorf("settings of a broker %q, which is no number", d.Name))
+			return nil, fmt.Errorf("settings of a broker %q, which is no number", d.Name)
 		}
 		all[int32(id)] = settingsOf(d)
 	}
-	return offsetmap.Known(all)
+	for _, id := range ids {
+		if all[id] == nil {
+			return nil, fmt.Errorf("broker %d does not tell its settings", id)
+		}
+	}
+	return all, nil
+}
+
+// SmallestSetting returns the smallest value that any of the brokers has of a setting
+// that is a whole number and not negative: which of them keeps a group, or a
+// transactional id, and which will after the next failure, nobody knows.
+func SmallestSetting(brokers map[int32]Settings, key string) (int64, error) {
+	least, errs := int64(math.MaxInt64), error(nil)
+	for _, id := range slices.Sorted(maps.Keys(brokers)) {
+		v, err := brokers[id].Int(key)
+		switch {
+		case err != nil:
+			errs = errors.Join(errs, fmt.Errorf("broker %d: %w", id, err))
+		case v < 0:
+			errs = errors.Join(errs, fmt.Errorf("broker %d has %s = %d, which is negative", id, key, v))
+		}
+		least = min(least, v)
+	}
+	if len(brokers) == 0 {
+		errs = fmt.Errorf("%s: no broker was asked", key)
+	}
+	return least, errs
+}
+
+// KeyOffsetsRetention is the brokers' setting of for how many minutes they keep the
+// offsets of a group that nobody commits to any more.
+const KeyOffsetsRetention = "offsets.retention.minutes"
+
+// OffsetsKeptUntil returns the moment before which no broker drops an offset that was
+// committed at the time for a group that has never had members, as a Flink job's: so many
+// minutes later (KIP-211, GroupMetadata.removeExpiredOffsets).
+func OffsetsKeptUntil(committed time.Time, minutes int64) time.Time {
+	return time.Unix(committed.Unix()+minutes*60, 0) // a Duration holds 292 years only
 }
 
 func settingsOf(d kadm.ResourceConfig) Settings {

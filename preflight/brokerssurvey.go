@@ -22,6 +22,7 @@ func (p Probe) surveyBrokers(ctx context.Context, f Facts, s *Surroundings) {
 	var remote []string
 	for topic, settings := range from {
 		retentionMoments(f.At, topic, settings, wanted)
+		growthMoments(f.At, topic, settings, wanted)
 		if name, err := TargetTopic(config.Config, topic); err == nil && to[name] != nil {
 			limitMoments(f.At, topic, to[name], wanted)
 		}
@@ -30,6 +31,9 @@ func (p Probe) surveyBrokers(ctx context.Context, f Facts, s *Surroundings) {
 		}
 	}
 	s.ages = readAges(ctx, p.Source, wanted)
+	s.sizes = logSizes(ctx, p.Source, from, f)
+	s.growthSince, _ = before(f.At, growthOver.Milliseconds())
+	p.countDown(ctx, f, s, from)
 	s.localStarts, s.noLocalStart = measured(fresh.List(ctx, p.Source, "local log start", p.Source.ListLocalLogStartOffsets, remote...))
 	s.SourceOwners = describeOwners(ctx, p.Source, f.Open, f.At)
 	s.TargetOwners = describeOwners(ctx, p.Target, f.TargetOpen, f.At)
@@ -39,5 +43,5 @@ func (p Probe) surveyBrokers(ctx context.Context, f Facts, s *Surroundings) {
 // brokerSurveyChecks are about what brokers and topics are set to, how old records are,
 // and what moves.
 func brokerSurveyChecks() []Check {
-	return slices.Concat(replicaChecks(), retentionChecks(), targetConfigChecks(), targetTimeChecks(), hangingChecks(), movementChecks())
+	return slices.Concat(replicaChecks(), retentionChecks(), rollbackChecks(), targetConfigChecks(), targetTimeChecks(), hangingChecks(), movementChecks())
 }

@@ -67,6 +67,12 @@ type Report struct {
 	Findings []offsetmap.Finding
 	// Results holds each check that was made, or would have been, sorted by id.
 	Results []Result
+	// LatestStart is until when MirrorMaker 2 can be started without losing what the source
+	// deletes by age or size. It is unknown where no topic's could be found out, and after
+	// Observe alone, and absent where nothing is deleted.
+	LatestStart offsetmap.Fact[Deadline]
+	// LatestRollback is until when the old job can be restored where it stood, likewise.
+	LatestRollback offsetmap.Fact[Deadline]
 	// Group is the consumer group that was read and found, if only to have
 	// committed nothing; nil when none was.
 	Group *offsetmap.Group
@@ -118,6 +124,7 @@ func Judge(f Facts, q Question, own ...Check) Report {
 
 	findings = offsetmap.Accept(append(findings, c.endsMayMove()...), q.Acceptances)
 	report := Report{Rows: c.Rows, Forecast: c.forecast(), Findings: slices.DeleteFunc(findings, func(f offsetmap.Finding) bool { return f.Check == checkEndsMoved })}
+	report.LatestStart, report.LatestRollback = c.latestStart(), c.latestRollback()
 	report.Results = settle(append(results, c.ruleResults()...), report.Findings)
 	if report.Err() != nil {
 		report.Rows = nil

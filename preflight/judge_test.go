@@ -287,8 +287,8 @@ func TestManyPartitionsCostOneListOffsetsPerKind(t *testing.T) {
 			moments++
 		}
 	}
-	if moments != 5 {
-		t.Errorf("ages are asked about %d moments, want the 5 of the countdown", moments)
+	if moments != 9 {
+		t.Errorf("ages are asked about %d moments, want the 5 of the countdown and 4 halvings", moments)
 	}
 	for what, c := range map[string]struct {
 		got  map[string][]int32

@@ -24,6 +24,7 @@ type Admin interface {
 	ListLocalLogStartOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
 	// ListCommittedOffsets lists the last stable offsets.
 	ListCommittedOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
+	DescribeAllLogDirs(ctx context.Context, of kadm.TopicsSet) (kadm.DescribedAllLogDirs, error)
 	DescribeTopicConfigs(ctx context.Context, topics ...string) (kadm.ResourceConfigs, error)
 	DescribeBrokerConfigs(ctx context.Context, brokers ...int32) (kadm.ResourceConfigs, error)
 	DescribeProducers(ctx context.Context, partitions kadm.TopicsSet) (kadm.DescribedProducersTopics, error)
@@ -50,7 +51,7 @@ type Connect interface {
 type Resolver func(ctx context.Context, config connectrest.Config) (clusterID string, err error)
 
 // Probe says where to look. All fields but Group, Flink, the resolvers,
-// Window, Calm, Sinks, Delivery, Sample, Now and Sleep are required.
+// Window, Calm, Sinks, Spans, Delivery, Sample, Positions, Isolation, Now and Sleep are required.
 type Probe struct {
 	Source, Target Admin
 	Connect        Connect
@@ -84,12 +85,17 @@ type Probe struct {
 	// there is one wait. Zero is GroupLook.Window; where that is zero too there is one
 	// look.
 	Window time.Duration
+	// Spans are how far ahead a Survey is to tell exactly which records of the source are
+	// still there, such as the life of a plan and the window in which it can be gone back.
+	// It always tells some between now and a week.
+	Spans []time.Duration
 	// Delivery looks for the records around each C on the target, in a Survey.
 	// Without it boundary/not-looked-at warns that they were not looked for.
 	Delivery DeliveryReader
 	// Sample is DeliveryRequest.Sample.
 	Sample func(DeliverySample)
-	// Positions and Isolation are the Question's; Delivery alone needs them.
+	// Positions and Isolation are the Question's. Delivery needs them, and by Positions a
+	// Survey tells more closely when the first record from C on goes.
 	Positions []offsetmap.Position
 	Isolation offsetmap.Isolation
 	// Now tells the time, by default time.Now, and Sleep waits, by default as the time

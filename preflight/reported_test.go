@@ -97,6 +97,7 @@ func attested(call *ast.CallExpr) map[string]bool {
 func later(t *testing.T) map[string]bool {
 	t.Helper()
 	rules := reportedIDs(t, "../offsetmap")
+	delete(rules, offsetmap.CheckPlanLifetime) // named there for an error, and reported by the root
 	out := map[string]bool{}
 	for _, c := range preflight.Checks() {
 		if c.Judge == nil && (!rules[c.ID] || strings.HasPrefix(c.ID, "rollback/")) && c.ID != "plan/check-invalid" {

@@ -10,15 +10,15 @@ import (
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
-// How long before a record goes this is a finding: it blocks where nobody could approve
-// and start in the time that is left, and warns where a plan outlives the record.
-const (
-	startMargin = time.Hour
-	planMargin  = offsetmap.DefaultLifetime
-)
+// StartMargin is how long before a record from C on goes source/retention blocks: nobody
+// could approve and start in the time that is left.
+const StartMargin = time.Hour
+
+// planMargin is how long before it warns: a plan would outlive the record.
+const planMargin = offsetmap.DefaultLifetime
 
 // margins are the steps of the countdown: how long before its end records are told apart.
-var margins = [...]time.Duration{0, startMargin, 6 * time.Hour, planMargin, 7 * 24 * time.Hour}
+var margins = [...]time.Duration{0, StartMargin, 6 * time.Hour, planMargin, 7 * 24 * time.Hour}
 
 // retentionChecks are about what the source deletes before it is copied.
 func retentionChecks() []Check {
@@ -27,9 +27,9 @@ func retentionChecks() []Check {
 		Title:      "What lies from C on outlives the start",
 		Severity:   offsetmap.Block,
 		Acceptable: offsetmap.Exact,
-		Looks:      "cleanup.policy, retention.ms and retention.bytes of each source topic, and from which offset on records are younger than retention.ms allows now, in an hour, in six, in a day and in a week. The scope is the partition where less than an hour is left, and else the topic",
-		Why:        "The source deletes by the record's age, whether anybody has read it or not. What goes before MirrorMaker 2 starts is not copied. Brokers delete whole segments, so a record may live longer, and never shorter, than its age says.",
-		Remedy:     "Keep the records until they are copied: kafka-configs.sh --bootstrap-server SOURCE --alter --entity-type topics --entity-name TOPIC --add-config retention.ms=N with a longer N, and the old value again afterwards. Where records are gone already the plan says so by source/offset-expired.",
+		Looks:      "cleanup.policy, retention.ms and retention.bytes of each source topic; from which offset on records are younger than retention.ms allows now, in an hour, in six, in a day and in a week; and how large the logs are (DescribeLogDirs) and how fast they grow, where size bounds them. The scope is the partition where less than an hour is left, with :size behind it where size takes it, and else the topic",
+		Why:        "The source deletes by the record's age or the log's size, whether anybody has read it or not. What goes before MirrorMaker 2 starts is not copied. Brokers delete whole segments, so a record may live longer, and never shorter, than its age says.",
+		Remedy:     "Keep the records until they are copied: kafka-configs.sh --bootstrap-server SOURCE --alter --entity-type topics --entity-name TOPIC --add-config retention.ms=N with a longer N, or retention.bytes=N with a larger one, and the old value again afterwards. Where records are gone already the plan says so by source/offset-expired.",
 		Judge:      around(sourceRetention),
 	}, {
 		ID:         "source/tiered",
@@ -73,13 +73,15 @@ func sourceRetention(c *Case, s *Surroundings, r *Reporter) {
 		}
 		r.Saw(name, "%s is %q, %s %d, %s %d", keyCleanup, rule.policy, keyRetention, rule.ms, keyRetentionBytes, rule.bytes)
 		var notes []string
-		if left, soon := c.countdown(s, name, rule.ms, r); soon != "" {
+		if left, soon := c.countdown(s, name, rule, r); soon != "" {
 			notes = append(notes, soon)
 		} else if left != "" {
 			r.Saw(name, "%s", left)
 		}
 		if rule.bytes >= 0 {
-			notes = append(notes, fmt.Sprintf("%s is %d: when that much has been written the first records go whatever their age, and how soon that is was not looked at", keyRetentionBytes, rule.bytes))
+			if soon := c.sizeCountdown(s, name, rule.bytes, r); soon != "" {
+				notes = append(notes, soon)
+			}
 		}
 		if len(notes) > 0 {
 			r.Warn(name, "%s", strings.Join(notes, "; "))
@@ -88,10 +90,51 @@ func sourceRetention(c *Case, s *Surroundings, r *Reporter) {
 	})
 }
 
-// countdown reports the partitions whose first record from C on has less than startMargin
+// scopeSize follows the topic or the partition in the scope of what retention.bytes
+// does: a finding about records' age and one about a log's size are accepted apart. No
+// name of a topic has a colon.
+const scopeSize = ":size"
+
+// sizeCountdown reports the partitions whose first record from C on has less than
+// StartMargin to live before retention.bytes takes it, as far as that can be estimated,
+// and says of which others that is less than a plan lives.
+func (c *Case) sizeCountdown(s *Surroundings, topic string, limit int64, r *Reporter) (soon string) {
+	var first []offsetmap.TopicPartition
+	var nearest sizeLeft
+	var errs error
+	for _, at := range c.places(topic) {
+		if !at.unread() {
+			continue
+		}
+		l, err := s.sizeOf(at, limit)
+		switch {
+		case err != nil:
+			errs = cmp.Or(errs, err) // the same of each
+		case l.soon(StartMargin) != "":
+			r.Block(at.String()+scopeSize, "%s", l.soon(StartMargin))
+		case l.soon(planMargin) != "":
+			if len(first) == 0 || l.left < nearest.left {
+				nearest = l
+			}
+			first = append(first, at.TopicPartition)
+		default:
+			r.Saw(at.String(), "%s%s", l.text, l.within())
+		}
+	}
+	if errs != nil {
+		r.Unmade(topic+scopeSize, fmt.Errorf("how soon %s = %d takes what lies from C on: %w", keyRetentionBytes, limit, errs))
+	}
+	if len(first) > 0 {
+		soon = fmt.Sprintf("%s: %s", nearest.soon(planMargin), some(first))
+	}
+	return soon
+}
+
+// countdown reports the partitions whose first record from C on has less than StartMargin
 // to live, and returns how long those of the others have at least, and what is to be said
 // where that is less than a plan lives.
-func (c *Case) countdown(s *Surroundings, topic string, retention int64, r *Reporter) (left, soon string) {
+func (c *Case) countdown(s *Surroundings, topic string, rule cleanup, r *Reporter) (left, soon string) {
+	retention := rule.ms
 	if _, ends := before(c.Facts.At, retention); !ends {
 		return "", ""
 	}
@@ -111,7 +154,7 @@ func (c *Case) countdown(s *Surroundings, topic string, retention int64, r *Repo
 		case step == len(margins):
 		case step == 0:
 			r.Block(at.String(), "the records from C = %s to %s are older than %s = %s allows, and may go at any moment", at.next, until, keyRetention, spell(retention))
-		case margins[step] <= startMargin:
+		case margins[step] <= StartMargin:
 			r.Block(at.String(), "the records from C = %s to %s reach the age of %s = %s within %s, and may go then", at.next, until, keyRetention, spell(retention), spell(margins[step].Milliseconds()))
 		case margins[step] <= planMargin:
 			first = append(first, at.TopicPartition)

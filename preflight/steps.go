@@ -25,6 +25,12 @@ func stepChecks() []Check {
 		return Check{ID: id, Title: title, Severity: offsetmap.Block, Acceptable: a, Looks: looks, Why: why, Remedy: remedy}
 	}
 	return slices.Concat(groupChecks(step), []Check{
+		{
+			ID: offsetmap.CheckPlanLifetime, Title: "The plan lives as long as plans do", Severity: offsetmap.Info, Acceptable: never,
+			Looks:  "the latest start that source/retention leaves, against the life of a plan. The scope is the partition or topic whose records go first",
+			Why:    "A plan that outlives what it copies would be approved and started when records are gone.",
+			Remedy: "Start before the plan ends; or keep the records for longer (source/retention), and make a new plan.",
+		},
 		step("plan/expired", "The plan is still alive", never, "createdAt and expiresAt of the plan against the clock",
 			"An old plan says where a world stood that has gone on since; and with a clock that is wrong nobody knows how old it is.",
 			"Set the clock right, or make a new plan: runbook plan, or Migration.MakePlan."),

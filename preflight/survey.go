@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"context"
+	"time"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/internal/fresh"
@@ -42,6 +43,9 @@ type Surroundings struct {
 	Delivery offsetmap.Fact[map[offsetmap.TopicPartition]Delivery]
 
 	ages         recordAges
+	spans        []time.Duration // how far ahead ages are known, rising
+	growthSince  int64           // the moment from which growth is measured
+	sizes        offsetmap.Fact[map[offsetmap.TopicPartition]int64]
 	localStarts  map[offsetmap.TopicPartition]fresh.Listed // of topics with remote storage
 	noLocalStart *fresh.UnmeasuredError
 }

@@ -30,6 +30,48 @@ type findingsDocument struct {
 	Forecast *preflight.Forecast `json:"forecast"`
 	// Remedies says by id of a check how to mend what it found.
 	Remedies map[string]string `json:"remedies"`
+	// LatestStart and LatestRollback are until when MirrorMaker 2 can be started without
+	// loss, and the old job be restored where it stood.
+	LatestStart    latest `json:"latestStart"`
+	LatestRollback latest `json:"latestRollback"`
+}
+
+// latest is a preflight.Deadline as a document has it.
+type latest struct {
+	At        *offsetmap.Time `json:"at"` // null when nothing expires, or nothing is known
+	Scope     string          `json:"scope"`
+	Why       string          `json:"why"`
+	Estimated bool            `json:"estimated"`
+	Unknown   string          `json:"unknown"` // what could not be found out, and may come sooner
+}
+
+func latestOf(f offsetmap.Fact[preflight.Deadline]) latest {
+	d, known := f.Get()
+	switch {
+	case known:
+		return latest{&d.At, d.Scope, d.Why, d.Estimated, d.Unknown}
+	case f.IsAbsent():
+		return latest{}
+	default:
+		return latest{Unknown: f.Err().Error()}
+	}
+}
+
+// text says when, for a table.
+func (l latest) text() string {
+	text := "no end: nothing that it needs expires"
+	switch {
+	case l.At != nil && l.Scope != "":
+		text = fmt.Sprintf("%s, %s: %s", l.At, l.Scope, l.Why)
+	case l.At != nil:
+		text = fmt.Sprintf("%s: %s", l.At, l.Why)
+	case l.Unknown != "":
+		return "not known: " + l.Unknown
+	}
+	if l.Unknown != "" {
+		text += "; not known: " + l.Unknown
+	}
+	return text
 }
 
 func (a *app) preflightCommand() *cobra.Command {
@@ -94,6 +136,7 @@ func findingsOf(r preflight.Report) findingsDocument {
 		APIVersion: offsetmap.APIVersion, Kind: preflightKind, CreatedAt: offsetmap.At(time.Now()), Blocked: r.Err() != nil,
 		Findings: append([]offsetmap.Finding{}, r.Findings...), Rows: append([]offsetmap.Row{}, r.Rows...),
 		Results: append([]preflight.Result{}, r.Results...), Forecast: r.Forecast, Remedies: remedies(r.Findings),
+		LatestStart: latestOf(r.LatestStart), LatestRollback: latestOf(r.LatestRollback),
 	}
 }
 

@@ -23,6 +23,10 @@ func preflightTable(w io.Writer, d findingsDocument, group bool) {
 	}
 	areasTable(w, d.Results, d.Findings)
 	fmt.Fprintln(w)
+	line(w, "POSSIBLE", "AT LEAST UNTIL")
+	line(w, "start", d.LatestStart.text())
+	line(w, "rollback", d.LatestRollback.text())
+	fmt.Fprintln(w)
 	findings, left := folded(d.Findings)
 	findingsTable(w, findings)
 	for _, l := range left {
