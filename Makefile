@@ -16,7 +16,7 @@ MUTATE ?= offsetmap internal/engine
 MUTATEFLAGS ?=
 OUT ?=
 
-.PHONY: help test race jvm versions conformance fixtures test-list fuzz fuzz-corpus bench bench-flink bench-connect lint mutate quickstart
+.PHONY: help test race jvm versions conformance fixtures test-list fuzz fuzz-corpus bench bench-flink bench-connect bench-proof lint mutate quickstart
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -60,6 +60,9 @@ bench: ## every benchmark, with allocations
 
 bench-flink: ## reading savepoints beside Flink's own reading, in one run (Java 17, Maven): the tables of docs/reading-speed.md
 	@go run ./scripts/benchflink $(BENCHFLAGS)
+
+bench-proof: ## the proof beside a bare consumer of the same topics, in one run: the table of docs/proof-speed.md; fails below 80 %
+	@go run ./scripts/benchproof $(BENCHFLAGS)
 
 bench-connect: ## altering offsets beside curl, and in parts of several sizes on a real worker: the tables of docs/connect-overhead.md
 	@go run ./scripts/benchconnect $(BENCHFLAGS)

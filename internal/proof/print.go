@@ -73,32 +73,46 @@ func (d *Digester) Print(r *kgo.Record, ts Timestamps) Print {
 	if ts == Kept {
 		p.parts.time = r.Timestamp.UnixMilli()
 	}
-	key, value, headers := d.hash(r.Key), d.hash(r.Value), d.hashHeaders(r.Headers)
-	p.parts.key, p.parts.value, p.parts.headers = key.a, narrow(value.a), narrow(headers.a)
-	p.sum = sum{
-		a: join(d.a, key.a, value.a, headers.a, p.parts.time),
-		b: join(d.b, key.b, value.b, headers.b, p.parts.time),
+	buf := appendHeaders(d.buf[:0], r.Headers)
+	headers := len(buf)
+	key, value := hash(d.a, r.Key), hash(d.a, r.Value)
+	p.parts.key, p.parts.value, p.parts.headers = key, narrow(value), null
+	var header uint64 = null
+	if headers > 0 {
+		header = hash(d.a, buf)
+		p.parts.headers = narrow(header)
 	}
+	p.sum.a = join(d.a, key, value, header, p.parts.time)
+	// The other half stands on nothing of the first: all bytes once more, but those
+	// of the value by their hash, which need no copy. What follows the key has a
+	// fixed length, so no two records have the same encoding.
+	keyLength := uint32(len(r.Key))
+	if r.Key == nil {
+		keyLength = math.MaxUint32
+	}
+	buf = append(buf, r.Key...)
+	buf = binary.LittleEndian.AppendUint32(buf, keyLength)
+	buf = binary.LittleEndian.AppendUint32(buf, uint32(headers))
+	buf = binary.LittleEndian.AppendUint64(buf, hash(d.b, r.Value))
+	buf = binary.LittleEndian.AppendUint64(buf, uint64(p.parts.time))
+	p.sum.b = maphash.Bytes(d.b, buf)
+	d.buf = buf
 	return p
 }
 
-func (d *Digester) hash(b []byte) sum {
+func hash(seed maphash.Seed, b []byte) uint64 {
 	switch {
 	case b == nil:
-		return sum{null, null}
+		return null
 	case len(b) == 0:
-		return sum{empty, empty}
+		return empty
 	}
-	return sum{max(maphash.Bytes(d.a, b), empty+1), max(maphash.Bytes(d.b, b), empty+1)}
+	return max(maphash.Bytes(seed, b), empty+1)
 }
 
-// hashHeaders writes lengths, and -1 for null, so that no two lists of headers
-// have the same encoding.
-func (d *Digester) hashHeaders(hs []kgo.RecordHeader) sum {
-	if len(hs) == 0 {
-		return sum{null, null}
-	}
-	b := d.buf[:0]
+// appendHeaders writes lengths, and -1 for null, so that no two lists of headers
+// have the same encoding; no headers are none.
+func appendHeaders(b []byte, hs []kgo.RecordHeader) []byte {
 	for i := range hs {
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(hs[i].Key)))
 		b = append(b, hs[i].Key...)
@@ -109,8 +123,7 @@ func (d *Digester) hashHeaders(hs []kgo.RecordHeader) sum {
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(hs[i].Value)))
 		b = append(b, hs[i].Value...)
 	}
-	d.buf = b
-	return d.hash(b)
+	return b
 }
 
 func join(seed maphash.Seed, key, value, headers uint64, time int64) uint64 {
