@@ -35,6 +35,9 @@ type Proof struct {
 	// Lag is how far the target was behind while it was watched, oldest first: 512
 	// points at most, the last of the end.
 	Lag []LagPoint `json:"lag"`
+	// Restart is what is shown of a restart of the workers; null but after
+	// AfterRestart.
+	Restart *RestartProof `json:"restart"`
 }
 
 // ProofCounts counts records.

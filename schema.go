@@ -11,6 +11,8 @@ var (
 	proofSchema string
 	//go:embed schema/checkpoint.json
 	checkpointSchema string
+	//go:embed schema/restartmark.json
+	restartMarkSchema string
 	//go:embed schema/preflight.json
 	preflightSchema string
 	//go:embed schema/inventory.json
@@ -34,6 +36,9 @@ func ProofSchema() []byte { return []byte(proofSchema) }
 // CheckpointSchema returns the JSON schema (draft 2020-12) of what Watch keeps in
 // a CheckpointStore.
 func CheckpointSchema() []byte { return []byte(checkpointSchema) }
+
+// RestartMarkSchema returns the JSON schema (draft 2020-12) of RestartMark files.
+func RestartMarkSchema() []byte { return []byte(restartMarkSchema) }
 
 // PreflightSchema returns the JSON schema (draft 2020-12) of a judgement, as the program
 // runbook prints it in preflight and keeps it beside the plan that is made by it.

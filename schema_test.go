@@ -21,6 +21,8 @@ func TestSchemasAndTypesHaveTheSameMembers(t *testing.T) {
 	positions.SameMembers(t, "positions", reflect.TypeFor[flinkmm2.Positions](), positions.Def("ofSavepoint"))
 	boundary.SameMembers(t, "boundary", reflect.TypeFor[flinkmm2.Boundary](), boundary.Root)
 	proofs.SameMembers(t, "proof", reflect.TypeFor[flinkmm2.Proof](), proofs.Root)
+	marks := schematest.New(t, flinkmm2.RestartMarkSchema())
+	marks.SameMembers(t, "restart mark", reflect.TypeFor[flinkmm2.RestartMark](), marks.Root)
 	lists := schematest.New(t, flinkmm2.AcceptanceListSchema())
 	lists.SameMembers(t, "acceptance list", reflect.TypeFor[flinkmm2.AcceptanceList](), lists.Root)
 }
@@ -184,7 +186,7 @@ func TestSchemasRefuseWhatNoFileHolds(t *testing.T) {
 }
 
 func TestSchemasAreCopies(t *testing.T) {
-	for _, schema := range []func() []byte{flinkmm2.PositionsSchema, flinkmm2.BoundarySchema, flinkmm2.ProofSchema, flinkmm2.CheckpointSchema, flinkmm2.PreflightSchema, flinkmm2.AcceptanceListSchema} {
+	for _, schema := range []func() []byte{flinkmm2.PositionsSchema, flinkmm2.BoundarySchema, flinkmm2.ProofSchema, flinkmm2.CheckpointSchema, flinkmm2.RestartMarkSchema, flinkmm2.PreflightSchema, flinkmm2.AcceptanceListSchema} {
 		schema()[0] = 'x'
 		if schema()[0] != '{' {
 			t.Error("a caller can change the schema")

@@ -165,6 +165,9 @@ func partsOf(plan *offsetmap.Plan, parts []*Proof) (errs []error) {
 		if p.Until != parts[0].Until {
 			bad("shard %s was watched until %s, and another until %s", p.Shard, p.Until, parts[0].Until)
 		}
+		if p.Restart != nil {
+			bad("shard %s is of a restart, which is shown of the whole plan", p.Shard)
+		}
 		if err := p.validate(); err != nil {
 			bad("shard %s: %v", p.Shard, err)
 		}

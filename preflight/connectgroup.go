@@ -75,6 +75,32 @@ func (p Probe) lookAtGroup(ctx context.Context, admin Admin, addresses map[strin
 	}, err
 }
 
+// FindConnectGroup returns the group of the workers that advertise one of the
+// addresses, host and port as a worker_id has them.
+func FindConnectGroup(ctx context.Context, admin Admin, addresses ...string) (ConnectGroup, error) {
+	wanted := make(map[string]bool, len(addresses))
+	for _, a := range addresses {
+		wanted[a] = true
+	}
+	return findGroup(ctx, admin, wanted)
+}
+
+// MemberIDs returns the ids of the members by what they advertise, as a worker_id has
+// it. A worker gets another id whenever its process starts. Until its session has
+// timed out, one that was killed stands beside what runs at its address now: then
+// neither is there.
+func (g ConnectGroup) MemberIDs() map[string]string {
+	out, twice := make(map[string]string, len(g.Members)), map[string]bool{}
+	for _, m := range g.Members {
+		at := hostPort(m.URL)
+		_, there := out[at]
+		twice[at] = twice[at] || there
+		out[at] = m.ID
+	}
+	maps.DeleteFunc(out, func(at, _ string) bool { return at == "" || twice[at] })
+	return out
+}
+
 // findGroup finds the group with a member at one of the addresses. One in a rebalance
 // tells no addresses, so that where none has one of them it may be the worker's.
 func findGroup(ctx context.Context, admin Admin, addresses map[string]bool) (ConnectGroup, error) {

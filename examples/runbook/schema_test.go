@@ -44,6 +44,7 @@ func followSchemas(dir string, before map[string]string) error {
 			flinkmm2.PositionsKind:      flinkmm2.PositionsSchema,
 			flinkmm2.BoundaryKind:       flinkmm2.BoundarySchema,
 			flinkmm2.ProofKind:          flinkmm2.ProofSchema,
+			flinkmm2.RestartMarkKind:    flinkmm2.RestartMarkSchema,
 			flinkmm2.CheckpointKind:     flinkmm2.CheckpointSchema,
 			flinkmm2.AcceptanceListKind: flinkmm2.AcceptanceListSchema,
 			preflightKind:               flinkmm2.PreflightSchema,

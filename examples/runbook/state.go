@@ -17,6 +17,7 @@ const (
 	proofFile   = "proof.json"
 	// checkpointFile is how far a proof has come, for watch --resume.
 	checkpointFile = "proof.checkpoint.json"
+	restartFile    = "restart.json" // how everything stood before a restart
 	boundaryFile   = "boundary.json"
 	positionsFile  = "positions.json"
 	preflightFile  = "preflight.json"

@@ -1,13 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,12 @@ With --follow it goes on, a small verifier for as long as a way back must exist:
 minute (--every) it reads on to the source's end and replaces proof.json.
 --bytes-per-second bounds what it costs the clusters. It ends with 7 at the first
 round that shows a fault, else when the attested rollbackWindow has passed since the
-start, or --for. With --resume as well it goes on after it was killed.`,
+start, or --for. With --resume as well it goes on after it was killed.
+
+A restart of the workers on purpose is proven in two runs: --mark-restart before it,
+which keeps state.dir/restart.json, and --after-restart when all tasks run again. The
+second asks that each task runs in another process, that records came, that no
+stored offset went back, and that no more came twice than one restart explains.`,
 		"keep proof.json; or runbook -f migration.yaml rollback",
 		nil)
 	f.add(cmd)
@@ -59,85 +65,6 @@ start, or --for. With --resume as well it goes on after it was killed.`,
 	return cmd
 }
 
-// watchFlags are what watch is told.
-type watchFlags struct {
-	within       time.Duration
-	until, shard string
-	resume       bool
-	follow       followFlags
-}
-
-// followFlags are those that only --follow has a use for.
-type followFlags struct {
-	on             bool
-	every, length  time.Duration
-	bytesPerSecond int64
-}
-
-func (f *watchFlags) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.DurationVar(&f.within, "within", f.within, "how long to wait for everything")
-	flags.StringVar(&f.until, "until", f.until, "how far: end (the source's end as it is now), boundary or boundary=N (the first N records of each partition), records=N (N records of all partitions), caught-up (until the lag is gone)")
-	flags.StringVar(&f.shard, "shard", "", "watch one part of the plan's partitions, INDEX/OF from 0/OF on; auto/OF takes the index from JOB_COMPLETION_INDEX, which an Indexed Job sets")
-	flags.BoolVar(&f.follow.on, "follow", false, "go on, in rounds, until the rollback window has passed")
-	flags.DurationVar(&f.follow.every, "every", time.Minute, "with --follow, the time from one round to the next")
-	flags.DurationVar(&f.follow.length, "for", 0, "with --follow, how long (default until the attested rollbackWindow has passed since the start)")
-	flags.Int64Var(&f.follow.bytesPerSecond, "bytes-per-second", 0, "with --follow, the most that is read of both clusters together (default no limit)")
-	flags.BoolVar(&f.resume, "resume", false, "go on where the last watch --resume of this plan stood, instead of from C")
-}
-
-// foreign returns the flags that were given and do not go with --follow, or only go
-// with it.
-func (f *watchFlags) foreign(changed func(flag string) bool) error {
-	with, without := []string{"every", "for", "bytes-per-second"}, []string{"within", "until"}
-	if f.follow.on {
-		for _, name := range without {
-			if changed(name) {
-				return usagef("--%s does not go with --follow: --for says how long, and each round goes to the source's end", name)
-			}
-		}
-	} else {
-		for _, name := range with {
-			if changed(name) {
-				return usagef("--%s goes with --follow only", name)
-			}
-		}
-	}
-	if changed("every") && f.follow.every <= 0 || changed("for") && f.follow.length <= 0 || changed("bytes-per-second") && f.follow.bytesPerSecond <= 0 {
-		return usagef("--every, --for and --bytes-per-second: want a value above 0")
-	}
-	return nil
-}
-
-// options are the flags as the library takes them.
-func (f *watchFlags) options() (o flinkmm2.WatchOptions, err error) {
-	if f.within <= 0 {
-		return o, usagef("--within %s: want a duration above 0", f.within)
-	}
-	o.Within = f.within
-	if o.Until, err = flinkmm2.ParseUntil(f.until); err != nil {
-		return o, usagef("--%v", err)
-	}
-	if f.shard == "" {
-		return o, nil
-	}
-	text := f.shard
-	if of, auto := strings.CutPrefix(text, "auto/"); auto {
-		index, set := os.LookupEnv(indexVariable)
-		if !set {
-			return o, usagef("--shard %s: %s is not set, as in a pod of an Indexed Job; give the index, such as 0/%s", text, indexVariable, of)
-		}
-		text = index + "/" + of
-	}
-	if o.Shard, err = flinkmm2.ParseShard(text); err != nil {
-		return o, usagef("--shard %s: %v", f.shard, err)
-	}
-	return o, nil
-}
-
-// indexVariable is what Kubernetes tells a pod of an Indexed Job.
-const indexVariable = "JOB_COMPLETION_INDEX"
-
 func (a *app) watch(ctx context.Context, f watchFlags) error {
 	o, err := f.options()
 	if err != nil {
@@ -149,7 +76,7 @@ func (a *app) watch(ctx context.Context, f watchFlags) error {
 		if f.resume {
 			o.Checkpoint = flinkmm2.FileCheckpoint(filepath.Join(s.dir, shardFile(checkpointFile, o.Shard)))
 		}
-		proof, err := a.watched(ctx, s, plan, o, f.follow)
+		proof, err := a.watched(ctx, s, plan, o, f)
 		p.end()
 		switch {
 		case proof != nil:
@@ -164,8 +91,21 @@ func (a *app) watch(ctx context.Context, f watchFlags) error {
 
 // watched watches once, or follows. After each round proof.json is replaced, and a
 // line says how it stands.
-func (a *app) watched(ctx context.Context, s *session, plan *offsetmap.Plan, o flinkmm2.WatchOptions, f followFlags) (*flinkmm2.Proof, error) {
-	if !f.on {
+func (a *app) watched(ctx context.Context, s *session, plan *offsetmap.Plan, o flinkmm2.WatchOptions, all watchFlags) (*flinkmm2.Proof, error) {
+	f := all.follow
+	switch {
+	case all.mark:
+		return a.markRestart(ctx, s, plan, o)
+	case all.after:
+		mark, err := flinkmm2.ReadRestartMark(filepath.Join(s.dir, restartFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, &hintedError{err: fmt.Errorf("nothing was marked before the restart: %w", err), next: []string{"watch", "--mark-restart"}}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s.steps.AfterRestart(ctx, plan, mark, o)
+	case !f.on:
 		return s.steps.Watch(ctx, plan, o)
 	}
 	path := filepath.Join(s.dir, shardFile(proofFile, o.Shard))
@@ -184,6 +124,25 @@ func (a *app) watched(ctx context.Context, s *session, plan *offsetmap.Plan, o f
 		return proof, fmt.Errorf("%w; the last round stands in %s", err, path)
 	}
 	return proof, err
+}
+
+// markRestart keeps the mark of a restart that follows.
+func (a *app) markRestart(ctx context.Context, s *session, plan *offsetmap.Plan, o flinkmm2.WatchOptions) (*flinkmm2.Proof, error) {
+	mark, proof, err := s.steps.MarkRestart(ctx, plan, o)
+	if err != nil {
+		return proof, err
+	}
+	document, err := mark.Encode()
+	if err != nil {
+		return proof, err
+	}
+	path := filepath.Join(s.dir, restartFile)
+	if err := flinkmm2.WriteFile(path, document); err != nil {
+		return proof, err
+	}
+	a.note("written: %s, %d tasks; restart the workers one by one, and then:", path, len(mark.Tasks))
+	a.next("watch", "--after-restart")
+	return proof, nil
 }
 
 func isRefused(err error) bool {
@@ -215,6 +174,16 @@ func proofTable(w io.Writer, p *flinkmm2.Proof) {
 			outcome += ": " + r.Reason
 		}
 		line(w, r.TopicPartition, r.Next, orDash(r.First), r.End, r.Records, r.Copied, r.Missing, r.Altered, r.OutOfOrder, r.Repeated, outcome)
+	}
+	if r := p.Restart; r != nil {
+		fmt.Fprintf(w, "\nsince the mark of %s: %d records copied, %d repeated of at most %d\n", r.MarkedAt, r.Copied, r.Repeated, r.Allowed)
+		for _, t := range r.Tasks {
+			how := "restarted"
+			if !t.Restarted {
+				how = "not shown to have been restarted"
+			}
+			fmt.Fprintf(w, "task %d: %s -> %s, %s\n", t.ID, cmp.Or(t.Before, "none"), t.After, how)
+		}
 	}
 	older, about := "", ""
 	if p.Shard != nil {

@@ -40,6 +40,10 @@ func workerKilled(ctx context.Context, w *world) error {
 	if err := old.awaitCommit(ctx); err != nil {
 		return fmt.Errorf("no offset was committed under load: %w", err)
 	}
+	mark, _, err := old.m.MarkRestart(ctx, old.plan, flinkmm2.WatchOptions{Within: w.Patience})
+	if err != nil {
+		return err
+	}
 	if err := young.start(ctx); err != nil {
 		return err
 	}
@@ -84,7 +88,26 @@ func workerKilled(ctx context.Context, w *world) error {
 			return fmt.Errorf("%s: all %d records came twice, although offsets had been committed", tp, copied)
 		}
 	}
-	return errors.Join(old.expectProof(ctx, want, repeated), young.expectProof(ctx, want, repeated))
+	return errors.Join(old.expectProof(ctx, want, repeated), young.expectProof(ctx, want, repeated), old.expectRestart(ctx, mark))
+}
+
+// expectRestart demands that the restart is shown where workers have a group, and
+// that what cannot be seen is not taken for shown.
+func (l *loaded) expectRestart(ctx context.Context, mark *flinkmm2.RestartMark) error {
+	proof, err := l.m.AfterRestart(ctx, l.plan, mark, flinkmm2.WatchOptions{Within: l.Patience})
+	if inMemory := l.Compact != nil; inMemory {
+		if !errors.Is(err, flinkmm2.ErrNotProven) {
+			return fmt.Errorf("a restart that nothing shows: %w", err)
+		}
+	} else if err != nil {
+		return fmt.Errorf("the restart of the worker is not shown: %w", err)
+	}
+	r := proof.Restart
+	l.log("since the mark %d records copied, %d repeated of at most %d, tasks %+v", r.Copied, r.Repeated, r.Allowed, r.Tasks)
+	if r.Copied <= 0 || r.Repeated < 0 || r.Repeated > r.Allowed {
+		return fmt.Errorf("since the mark %d records were copied and %d repeated, at most %d", r.Copied, r.Repeated, r.Allowed)
+	}
+	return nil
 }
 
 // endsAtRest lists the target's ends once what was on its way has come.
