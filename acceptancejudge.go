@@ -154,8 +154,16 @@ func noCompanions(f acceptanceFacts, j *judgement) {
 	var all named
 	for name, c := range others.Sorted() {
 		all.add("%s", name)
-		if class, is := preflight.Companion(c.Info.Config); is {
+		class, is := preflight.Companion(c.Info.Config)
+		a := slices.IndexFunc(f.plan.Body.Acceptances, func(a offsetmap.Acceptance) bool {
+			return a.Scope == name && (a.Check == "connector/checkpoint" || a.Check == "connector/heartbeat")
+		})
+		switch {
+		case !is:
+		case a < 0:
 			j.denies("connector %s is a %s", name, class)
+		default: // it belongs to another flow, as somebody answers for in the plan
+			j.saw("connector %s is a %s, which %s accepted in the plan: %s", name, class, f.plan.Body.Acceptances[a].By, f.plan.Body.Acceptances[a].Reason)
 		}
 	}
 	j.saw("these workers have %d connectors: %s. Those of other Connect clusters are not seen", all.n, &all)
