@@ -25,6 +25,12 @@ type SavepointReturn struct {
 	To string
 	// Read are the options by which From is read, such as flinkstate.WithPathMap.
 	Read []flinkstate.Option
+	// WithoutCommittables leaves out the transactions that the sink had prepared, which
+	// a restored job commits again: it fails, each time, once the brokers have dropped
+	// their ids (transactional.id.expiration.ms, by default 7 days after their last
+	// use). They are asked of their coordinators before: one that is open or aborted
+	// refuses.
+	WithoutCommittables bool
 	// FlinkStopped attests how the old job ended and that nothing of it runs now; the
 	// plan's own attestation is older than the migration, so it does not count.
 	FlinkStopped *offsetmap.Attestation[offsetmap.FlinkEnd]
@@ -54,9 +60,11 @@ type RewrittenSavepoint struct {
 	FlinkStopped offsetmap.Attestation[offsetmap.FlinkEnd] `json:"flinkStopped"`
 	// Written is false when an earlier call had written the savepoint and it still
 	// stood there.
-	Written  bool                     `json:"written"`
-	Splits   []flinkstate.SplitChange `json:"splits"`   // sorted
-	Findings []offsetmap.Finding      `json:"findings"` // sorted; warnings, and what was accepted
+	Written bool                     `json:"written"`
+	Splits  []flinkstate.SplitChange `json:"splits"` // sorted
+	// Committables are the transactions that are left out.
+	Committables []flinkstate.Transaction `json:"committables"`
+	Findings     []offsetmap.Finding      `json:"findings"` // sorted; warnings, and what was accepted
 }
 
 // RewriteSavepoint writes a savepoint from which Flink goes on where MirrorMaker 2
@@ -109,6 +117,11 @@ func (m *Migration) rewriteSavepoint(ctx context.Context, plan *offsetmap.Plan, 
 	if err != nil {
 		return nil, err
 	}
+	if r.WithoutCommittables {
+		probe := m.probe(nil)
+		probe.Sinks = p.Snapshot().Sinks
+		kept = append(kept, probe.SinksCommitted(ctx)...)
+	}
 	if err := preflight.Blocked(offsetmap.Accept(slices.Concat(first.findings, kept), r.Acceptances)); err != nil {
 		return nil, err
 	}
@@ -134,7 +147,7 @@ func (m *Migration) rewriteSavepoint(ctx context.Context, plan *offsetmap.Plan, 
 	}
 	out := &RewrittenSavepoint{
 		Digest: plan.Digest, Location: r.To, Savepoint: to.savepoint, FlinkStopped: *r.FlinkStopped,
-		Splits: p.Changes(), Findings: findings,
+		Splits: p.Changes(), Findings: findings, Committables: append([]flinkstate.Transaction{}, p.Committables()...),
 	}
 	if !second.earlier.sent || !isSavepoint(r.To, to.savepoint) {
 		out.Written = true
@@ -168,7 +181,7 @@ func prepareSavepoint(plan *offsetmap.Plan, b *Boundary, r SavepointReturn) (*fl
 	if err != nil {
 		return nil, nil, err
 	}
-	rewrite := flinkstate.Rewrite{Source: src.OperatorID, Next: map[offsetmap.TopicPartition]offsetmap.NextOffset{}}
+	rewrite := flinkstate.Rewrite{Source: src.OperatorID, WithoutCommittables: r.WithoutCommittables, Next: map[offsetmap.TopicPartition]offsetmap.NextOffset{}}
 	missing := map[offsetmap.TopicPartition]bool{}
 	for _, p := range b.Partitions {
 		rewrite.Next[p.TopicPartition], missing[p.TopicPartition] = p.Next, true

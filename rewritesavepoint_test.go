@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -21,6 +23,8 @@ import (
 type savepointBack struct {
 	*wayBack
 	from, to string
+
+	withoutCommittables bool
 }
 
 func backToASavepoint(t *testing.T) *savepointBack {
@@ -69,6 +73,7 @@ func backToASavepoint(t *testing.T) *savepointBack {
 func (b *savepointBack) write(accepted ...offsetmap.Acceptance) (*flinkmm2.RewrittenSavepoint, error) {
 	return b.steps.RewriteSavepoint(b.Context(), b.plan, b.boundary, flinkmm2.SavepointReturn{
 		To: b.to, FlinkStopped: offsetmap.Attest(offsetmap.StoppedWithSavepoint, "ana", "flink list is empty"), Acceptances: accepted,
+		WithoutCommittables: b.withoutCommittables,
 	})
 }
 
@@ -209,6 +214,46 @@ func TestASavepointIsNotWrittenWithoutAWord(t *testing.T) {
 	err := flinkmm2.SavepointReturn{To: "x"}.Check()
 	if blocked, ok := errors.AsType[*offsetmap.BlockedError](err); !ok || blocked.Findings[0].Check != "rollback/flink-end" {
 		t.Errorf("no word: %v", err)
+	}
+}
+
+// Transactions are left out where nothing says that they are not committed.
+func TestTransactionsThatAreNotCommittedAreNotLeftOut(t *testing.T) {
+	t.Parallel()
+	b := backToASavepoint(t)
+	b.withoutCommittables = true
+	snap, err := flinkstate.ReadDir(b.from, flinkstate.WithSinkFiles())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id string
+	for _, sink := range snap.Sinks {
+		for _, tx := range sink.Transactions {
+			id = tx.TransactionalID
+		}
+	}
+	client, err := kgo.NewClient(append(b.target.client.Opts(), kgo.TransactionalID(id))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	must(t, client.BeginTransaction())
+	must(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: "orders", Partition: 3, Value: []byte("open")}).FirstErr())
+	_, err = b.write()
+	b.refused(err, flinkmm2.ExitBlocked, "flink/sink-transactions "+id)
+	if _, err := os.Stat(b.to); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder: %v", err)
+	}
+	must(t, client.EndTransaction(t.Context(), kgo.TryAbort))
+	b.again()
+	got, err := b.write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Committables) == 0 || !slices.ContainsFunc(got.Findings, func(f offsetmap.Finding) bool {
+		return f.Check == "flink/sink-transactions" && f.Severity == offsetmap.Warn
+	}) {
+		t.Errorf("it says %+v", got)
 	}
 }
 

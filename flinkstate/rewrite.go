@@ -31,6 +31,13 @@ type Rewrite struct {
 	// restored without them takes such a partition for new, and reads it from its
 	// earliest record.
 	Added []offsetmap.TopicPartition
+	// WithoutCommittables leaves out the transactions that committers of a KafkaSink had
+	// prepared. Flink commits them again when it restores a savepoint: those that are
+	// committed already do no harm, but one whose transactional id the brokers have
+	// dropped (transactional.id.expiration.ms, by default 7 days) fails the job, each
+	// time. To be left out they must be known to be committed, or records before C are
+	// lost: after a stop with savepoint that Flink reported as FINISHED they are.
+	WithoutCommittables bool
 }
 
 // ChangeKind says what becomes of one split of a savepoint.
@@ -83,6 +90,7 @@ type PreparedRewrite struct {
 	changes  []SplitChange
 	metadata []byte
 	files    []copiedFile
+	dropped  []Transaction
 	// reopen gives use the store again that the files are in.
 	reopen func(use func(*store) error) error
 }
@@ -129,6 +137,10 @@ func (p *PreparedRewrite) Snapshot() *Snapshot { return p.snapshot }
 // Changes returns what becomes of each split of the source, sorted by partition.
 func (p *PreparedRewrite) Changes() []SplitChange { return slices.Clone(p.changes) }
 
+// Committables returns the transactions that are left out, as
+// Rewrite.WithoutCommittables demands.
+func (p *PreparedRewrite) Committables() []Transaction { return slices.Clone(p.dropped) }
+
 // SHA256 is that of the new _metadata, in lower-case hex: it names the new savepoint,
 // which has the position of no other.
 func (p *PreparedRewrite) SHA256() string {
@@ -137,6 +149,7 @@ func (p *PreparedRewrite) SHA256() string {
 }
 
 func (s *store) prepare(name string, r Rewrite) (*PreparedRewrite, error) {
+	s.sinkFiles = s.sinkFiles || r.WithoutCommittables
 	snap, b, err := read(s, name)
 	if err != nil {
 		return nil, err
@@ -159,6 +172,7 @@ func (s *store) prepare(name string, r Rewrite) (*PreparedRewrite, error) {
 	if err := w.rewriteSource(); err != nil {
 		return nil, err
 	}
+	w.dropCommittables()
 	if err := w.rewriteHandles(); err != nil {
 		return nil, err
 	}
@@ -168,6 +182,6 @@ func (s *store) prepare(name string, r Rewrite) (*PreparedRewrite, error) {
 	slices.SortFunc(w.changes, func(a, b SplitChange) int { return a.compare(&b) })
 	return &PreparedRewrite{
 		snapshot: whole, operator: src.OperatorID, cluster: w.cluster, changes: w.changes,
-		metadata: splice(b, w.splices), files: w.files,
+		metadata: splice(b, w.splices), files: w.files, dropped: w.dropped,
 	}, nil
 }

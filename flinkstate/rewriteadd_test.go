@@ -1,10 +1,12 @@
 package flinkstate_test
 
 import (
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/internal/flinklab/golden"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -163,6 +165,48 @@ func TestPartitionAddedToALegacyList(t *testing.T) {
 		}
 		if got := listed(snap.Sources[0].Partitions); !slices.Equal(got, []string{"orders-0@50", "orders-1@0"}) {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Transactions that a committer would commit again are left out where it is asked for,
+// and nothing else of the sinks.
+func TestCommittablesAreLeftOut(t *testing.T) {
+	for _, name := range []string{"flink-2.3-sink-pool", "flink-1.20-stop-p2", "flink-1.20-compressed", "flink-1.20-checkpoint-hashmap"} {
+		e := fixture(t, name)
+		old := e.readSinks(t)
+		r := golden.Beyond(old.Sources[0], "")
+		r.WithoutCommittables = true
+		p, err := flinkstate.PrepareRewrite(os.DirFS(e.Dir), e.Pointer, r, flinkstate.WithPathMap(e.PathMap))
+		if err != nil {
+			t.Fatal(err)
+		}
+		snap, err := flinkstate.ReadDir(write(t, p), flinkstate.WithSinkFiles())
+		if err != nil {
+			t.Fatal(err)
+		}
+		committers, transactions := 0, 0
+		for _, op := range old.Operators {
+			is := slices.IndexFunc(snap.Operators, func(o flinkstate.Operator) bool { return o.ID == op.ID })
+			for _, state := range op.States {
+				left := slices.IndexFunc(snap.Operators[is].States, func(s flinkstate.State) bool { return s.Name == state.Name })
+				want := state.Elements
+				if state.Name == "streaming_committer_raw_states" {
+					committers += want
+					want = 0
+				}
+				if got := snap.Operators[is].States[left].Elements; got != want {
+					t.Errorf("%s: %d elements of %s, want %d", name, got, state.Name, want)
+				}
+			}
+		}
+		for _, sink := range old.Sinks {
+			if !slices.ContainsFunc(snap.Sinks, func(s flinkstate.Sink) bool { return s.OperatorID == sink.OperatorID && len(s.Transactions) > 0 }) {
+				transactions += len(sink.Transactions)
+			}
+		}
+		if got := len(p.Committables()); committers == 0 || got == 0 || got != transactions {
+			t.Errorf("%s: %d elements of committers, %d transactions are said to be left out, %d are", name, committers, got, transactions)
 		}
 	}
 }

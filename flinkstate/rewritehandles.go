@@ -200,14 +200,22 @@ func (w *rewriting) newName(base string) string {
 // offsets writes where the elements of each state of a handle stand now.
 func (w *rewriting) offsets(p *handlePlace, offsets [][]int64) {
 	for i, state := range p.states {
+		if w.drops(p, state) {
+			continue
+		}
 		list := binary.BigEndian.AppendUint32(nil, uint32(len(offsets[i])))
 		for _, o := range offsets[i] {
 			list = binary.BigEndian.AppendUint64(list, uint64(o))
 		}
-		// Name and mode stand before them.
-		at := state.at + 2 + int(binary.BigEndian.Uint16(w.metadata[state.at:])) + 1
-		w.splices = append(w.splices, edit{at, at + 4 + len(state.offsets), list})
+		w.splices = append(w.splices, w.offsetsOf(state, list))
 	}
+}
+
+// offsetsOf is an edit of where the elements of a state stand, behind their number.
+func (w *rewriting) offsetsOf(state opState, with []byte) edit {
+	// Name and mode stand before them.
+	at := state.at + 2 + int(binary.BigEndian.Uint16(w.metadata[state.at:])) + 1
+	return edit{at, at + 4 + len(state.offsets), with}
 }
 
 func lengthAnd(b []byte) []byte {

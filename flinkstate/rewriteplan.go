@@ -34,6 +34,8 @@ type rewriting struct {
 	splices  []edit // of the metadata
 	files    []copiedFile
 	names    map[string]bool // of files, in the new folder
+	dropped  []Transaction
+	dropping map[string]bool // operators whose committables are left out
 }
 
 func newRewriting(s *store, snap *Snapshot, b []byte, src *Source, r Rewrite) (*rewriting, error) {

@@ -135,6 +135,18 @@ func sinkChecks() []Check {
 	}}
 }
 
+// SinksCommitted asks whether what Sinks had prepared is committed, for a step that
+// leaves it out of a savepoint. It returns what check flink/sink-transactions finds,
+// sorted.
+func (p Probe) SinksCommitted(ctx context.Context) []offsetmap.Finding {
+	var s Surroundings
+	p.sinkSurvey(ctx, &s)
+	r := Reporter{check: sinkChecks()[0]}
+	sinkPrepared(&Case{Question: Question{Sinks: p.Sinks}}, &s, &r)
+	slices.SortFunc(r.findings, offsetmap.Finding.Compare)
+	return r.findings
+}
+
 func sinkPrepared(c *Case, s *Surroundings, r *Reporter) {
 	if s.SinkTransactions.IsAbsent() {
 		sinkUnseen(c, r)

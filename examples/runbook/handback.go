@@ -23,6 +23,7 @@ import (
 type handBack struct {
 	group, flinkStopped, by, reason string
 	savepoint, from                 string // folders
+	withoutCommittables             bool
 	cmd                             *cobra.Command
 }
 
@@ -32,6 +33,7 @@ func (h *handBack) flags(cmd *cobra.Command) {
 	f.StringVar(&h.group, "commit-group", "", "commit C' to this consumer group, the group.id that Flink will have")
 	f.StringVar(&h.savepoint, "rewrite-savepoint", "", "write the savepoint with C' in the place of its positions into this folder, which must not exist")
 	f.StringVar(&h.from, "from", "", "the folder of the savepoint that the plan was made from, where it is not that of migration.yaml")
+	f.BoolVar(&h.withoutCommittables, "without-committables", false, "leave out of the new savepoint the transactions that the sink had prepared, whose ids the brokers have dropped since")
 	f.StringVar(&h.flinkStopped, "flink-stopped", "", "attest how Flink ended: stopped-with-savepoint, canceled or failed")
 	f.StringVar(&h.reason, "reason", "", "how you know that it ended so, and that nothing of it runs now")
 	f.StringVar(&h.by, "by", osUser(), "who attests it")
@@ -40,8 +42,10 @@ func (h *handBack) flags(cmd *cobra.Command) {
 // check refuses what says nothing without a way back to Flink, and two at once.
 func (h *handBack) check() error {
 	group, savepoint := h.cmd.Flags().Changed("commit-group"), h.cmd.Flags().Changed("rewrite-savepoint")
-	if h.cmd.Flags().Changed("from") && !savepoint {
-		return usagef("--from is about a savepoint that is rewritten: give --rewrite-savepoint FOLDER too, or leave it out")
+	for _, name := range []string{"from", "without-committables"} {
+		if h.cmd.Flags().Changed(name) && !savepoint {
+			return usagef("--%s is about a savepoint that is rewritten: give --rewrite-savepoint FOLDER too, or leave it out", name)
+		}
 	}
 	switch {
 	case group && savepoint:

@@ -47,6 +47,9 @@ func (h *handBack) askedForSavepoint() []string {
 	if h.from != "" {
 		args = append(args, "--from", h.from)
 	}
+	if h.withoutCommittables {
+		args = append(args, "--without-committables")
+	}
 	return append(args, "--flink-stopped", cmp.Or(h.flinkStopped, theEnds), "--reason", cmp.Or(strings.TrimSpace(h.reason), "TEXT"))
 }
 
@@ -55,7 +58,8 @@ func (h *handBack) askedForSavepoint() []string {
 func (a *app) rewriteSavepoint(ctx context.Context, s *session, plan *offsetmap.Plan, to handBack) error {
 	request := flinkmm2.SavepointReturn{
 		From: cmp.Or(to.from, s.Positions.Savepoint), To: to.savepoint, Acceptances: s.acceptedBack(),
-		Read: []flinkstate.Option{flinkstate.WithPathMap(s.Positions.PathMap)},
+		Read:                []flinkstate.Option{flinkstate.WithPathMap(s.Positions.PathMap)},
+		WithoutCommittables: to.withoutCommittables,
 	}
 	if to.flinkStopped != "" {
 		request.FlinkStopped = offsetmap.Attest(offsetmap.FlinkEnd(to.flinkStopped), to.by, to.reason)
@@ -112,6 +116,17 @@ func rewrittenTable(w io.Writer, plan *offsetmap.Plan, s *flinkmm2.RewrittenSave
 in Flink, restore the job from it: flink run -s %s ...
 the folder is whole by itself, and may be copied to where Flink reads it
 the job is to have the uid of its source, and the topics that it had
+%s
 leave connector %s STOPPED: two would write
-`, s.FlinkStopped.Value, s.FlinkStopped.By, s.FlinkStopped.Reason, quoted(s.Location), plan.Body.Connector.Name)
+`, s.FlinkStopped.Value, s.FlinkStopped.By, s.FlinkStopped.Reason, quoted(s.Location), committablesText(s), plan.Body.Connector.Name)
+}
+
+// committablesText says what a restored exactly-once sink does with its transactions.
+func committablesText(s *flinkmm2.RewrittenSavepoint) string {
+	if n := len(s.Committables); n > 0 {
+		return fmt.Sprintf("%d transactions that its sink had prepared are left out of it", n)
+	}
+	return `an exactly-once sink commits again what it had prepared; where the job fails there
+with InvalidPidMappingException, the brokers have dropped the transactional ids
+(7 days by default): write the savepoint again, --without-committables`
 }
