@@ -141,7 +141,7 @@ func TestTheBoundaryIsWrittenIntoASavepoint(t *testing.T) {
 }
 
 // What does not hold is refused, and nothing is written.
-func TestASavepointThatIsNoWayBackIsNotWritten(t *testing.T) { //nolint:tparallel // its cases share a stage, one after the other
+func TestASavepointThatIsNoWayBackIsNotWritten(t *testing.T) {
 	t.Parallel()
 	b := backToASavepoint(t)
 	for _, c := range []struct {
