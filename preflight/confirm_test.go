@@ -58,6 +58,17 @@ func TestAnAnswerIsHeldAgainstTheBrokersIDs(t *testing.T) {
 		"source-1-2 x_target-1":            {"source", "target"},
 		"SOURCE-1 TARGET-1":                {"source", "target"},
 		"the usual ones":                   {"source", "target"},
+		// what ends an id, and what goes on with it
+		"/source-1: @target-1[":       nil,
+		"`source-1{ :target-1/":       nil,
+		"source-10 0target-1":         {"source", "target"},
+		"source-19 9target-1":         {"source", "target"},
+		"source-1a atarget-1":         {"source", "target"},
+		"source-1z ztarget-1":         {"source", "target"},
+		"source-1A Atarget-1":         {"source", "target"},
+		"source-1Z Ztarget-1":         {"source", "target"},
+		"source-1_ -target-1":         {"source", "target"},
+		"xsource-1 source-1 target-1": nil, // a later place counts
 	} {
 		q := l.question
 		q.Attestations.Confirm.ClustersAndTopics = attest(answer)
@@ -95,6 +106,36 @@ func TestEachPointShowsTheAnswerAndWhatIsSeenOfIt(t *testing.T) {
 			if !strings.Contains(saw, text) {
 				t.Errorf("%s saw %q, without %q", id, saw, text)
 			}
+		}
+	}
+}
+
+// A point is judged where the attestations that it is seen together with lack.
+func TestPointsAreJudgedWithoutTheAttestationsBeside(t *testing.T) {
+	t.Parallel()
+	saw := func(a offsetmap.Attestations, id string) string {
+		for _, r := range preflight.Judge(preflight.Facts{}, preflight.Question{Origin: offsetmap.FromSavepoint, Attestations: a}).Results {
+			if r.Check == id {
+				return strings.Join(r.Saw, "; ")
+			}
+		}
+		return "no result of " + id
+	}
+	whole := question().Attestations
+	for name, c := range map[string]struct {
+		change   func(*offsetmap.Attestations)
+		id, want string
+	}{
+		"no window":        {func(a *offsetmap.Attestations) { a.RollbackWindow = nil }, "confirm/limits", "answered by ann: a pause of 10m"},
+		"no duplicates":    {func(a *offsetmap.Attestations) { a.MaxDuplicates = nil }, "confirm/limits", "answered by ann: a pause of 10m"},
+		"no limits":        {func(a *offsetmap.Attestations) { a.Confirm.Limits = nil }, "confirm/limits", ""},
+		"no guarantee":     {func(a *offsetmap.Attestations) { a.SinkGuarantee = nil }, "confirm/sink-evidence", "answered by ann: the log of the stop with savepoint"},
+		"no sink evidence": {func(a *offsetmap.Attestations) { a.Confirm.SinkEvidence = nil }, "confirm/sink-evidence", ""},
+	} {
+		a := whole
+		c.change(&a)
+		if got := saw(a, c.id); got != c.want {
+			t.Errorf("%s: %s saw %q, want %q", name, c.id, got, c.want)
 		}
 	}
 }

@@ -10,8 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
+
+const prefixes = "org.apache.kafka.connect.mirror.DefaultReplicationPolicy"
 
 // soundDriver copies in one direction, and runs nothing beside.
 func soundDriver(pairs ...string) map[string]string {
@@ -48,16 +51,22 @@ func TestLintDriver(t *testing.T) {
 		set  []string
 		want []string // beside driver/no-rest; "none" where no flow copies
 	}{
-		"sound":                      {},
-		"no clusters":                {[]string{"clusters", ""}, []string{"block driver/clusters clusters", "block driver/flow A->B.emit.offset-syncs.enabled", "block driver/flow A->B.enabled", "block driver/flow A->B.topics", "warn driver/unknown-key A.bootstrap.servers", "warn driver/unknown-key A.consumer.isolation.level", "warn driver/unknown-key B.bootstrap.servers", "warn driver/unknown-key B.producer.compression.type", "none"}},
-		"one cluster":                {[]string{"clusters", "A", "A->B.enabled", "", "A->B.topics", "", "A->B.emit.offset-syncs.enabled", ""}, []string{"block driver/clusters clusters", "warn driver/unknown-key B.bootstrap.servers", "warn driver/unknown-key B.producer.compression.type", "none"}},
-		"an alias twice":             {[]string{"clusters", "A,B,A"}, []string{"block driver/clusters A"}},
-		"no addresses":               {[]string{"B.bootstrap.servers", ""}, []string{"block driver/clusters B.bootstrap.servers"}},
-		"an arrow that was lost":     {[]string{"A->B.enabled", "", "A-B.enabled", "true"}, []string{"block driver/flow", "block driver/flow A-B.enabled", "none"}},
-		"an alias that is not there": {[]string{"A->C.topics", "x"}, []string{"block driver/flow A->C.topics"}},
-		"a flow to itself":           {[]string{"A->A.enabled", "true"}, []string{"block driver/flow A->A.enabled"}},
-		"nothing enabled":            {[]string{"A->B.enabled", "yes"}, []string{"block driver/flow", "none"}},
-		"a loop":                     {[]string{"B->A.enabled", "true", "B->A.topics", "orders", "B->A.emit.offset-syncs.enabled", "false"}, []string{"block driver/loop A->B"}},
+		"sound":                              {},
+		"no clusters":                        {[]string{"clusters", ""}, []string{"block driver/clusters clusters", "block driver/flow A->B.emit.offset-syncs.enabled", "block driver/flow A->B.enabled", "block driver/flow A->B.topics", "warn driver/unknown-key A.bootstrap.servers", "warn driver/unknown-key A.consumer.isolation.level", "warn driver/unknown-key B.bootstrap.servers", "warn driver/unknown-key B.producer.compression.type", "none"}},
+		"one cluster":                        {[]string{"clusters", "A", "A->B.enabled", "", "A->B.topics", "", "A->B.emit.offset-syncs.enabled", ""}, []string{"block driver/clusters clusters", "warn driver/unknown-key B.bootstrap.servers", "warn driver/unknown-key B.producer.compression.type", "none"}},
+		"an alias twice":                     {[]string{"clusters", "A,B,A"}, []string{"block driver/clusters A"}},
+		"no addresses":                       {[]string{"B.bootstrap.servers", ""}, []string{"block driver/clusters B.bootstrap.servers"}},
+		"an arrow that was lost":             {[]string{"A->B.enabled", "", "A-B.enabled", "true"}, []string{"block driver/flow", "block driver/flow A-B.enabled", "none"}},
+		"an alias that is not there":         {[]string{"A->C.topics", "x"}, []string{"block driver/flow A->C.topics"}},
+		"what a flow that is not there says": {[]string{"A->C.nonsense", "x", "C->B.nonsense", "x"}, []string{"block driver/flow A->C.nonsense", "block driver/flow C->B.nonsense"}},
+		"a chain is no loop":                 {[]string{"clusters", "A,B,C", "C.bootstrap.servers", "c:9092", "B->C.enabled", "true", "B->C.topics", "orders", "B->C.emit.offset-syncs.enabled", "false"}, nil},
+		"one direction keeps names":          {[]string{"B->A.replication.policy.class", prefixes, "B->A.enabled", "true", "B->A.topics", "orders", "B->A.emit.offset-syncs.enabled", "false"}, nil},
+		"the other one does":                 {[]string{"A->B.replication.policy.class", prefixes, "B->A.enabled", "true", "B->A.topics", "orders", "B->A.emit.offset-syncs.enabled", "false"}, nil},
+		"no flow, and nothing is said":       {[]string{"clusters", "A", "A->B.enabled", "", "A->B.topics", "", "A->B.emit.offset-syncs.enabled", "", "emit.heartbeats.enabled", "", "emit.checkpoints.enabled", ""}, []string{"block driver/clusters clusters", "warn driver/unknown-key B.bootstrap.servers", "warn driver/unknown-key B.producer.compression.type", "none"}},
+		"a setting that no consumer has":     {[]string{"A->B.source.consumer.zzzz.qqqq", "1"}, []string{"warn driver/unknown-key A->B.source.consumer.zzzz.qqqq"}},
+		"a flow to itself":                   {[]string{"A->A.enabled", "true"}, []string{"block driver/flow A->A.enabled"}},
+		"nothing enabled":                    {[]string{"A->B.enabled", "yes"}, []string{"block driver/flow", "none"}},
+		"a loop":                             {[]string{"B->A.enabled", "true", "B->A.topics", "orders", "B->A.emit.offset-syncs.enabled", "false"}, []string{"block driver/loop A->B"}},
 		"a loop by regexes": {[]string{"A->B.topics", "order.*", "B->A.enabled", "true", "B->A.topics", "ord.*", "B->A.emit.offset-syncs.enabled", "false"}, []string{
 			"block driver/loop A->B", "info config/topics-wide A->B.topics", "info config/topics-wide B->A.topics",
 		}},
@@ -233,4 +242,21 @@ func ExampleLintDriver() {
 	// A B false
 	// B A false
 	// block driver/flow A-B.enabled: nothing reads A-B.enabled; did you mean A->B.enabled?
+}
+
+// What was meant is named where something near is read, behind the alias or the arrow
+// that the key has.
+func TestAPropertyThatNothingReadsIsExplained(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"producer.linger.ms": "the driver reads settings of clients behind an alias alone: ALIAS.producer.linger.ms",
+		"A->B.topcis":        "nothing reads A->B.topcis; did you mean A->B.topics?",
+		"zzzz.qqqq.wwww":     "nothing reads zzzz.qqqq.wwww",
+	} {
+		_, findings := preflight.LintDriver(soundDriver(key, "1"), connectrest.KafkaVersion(4, 3))
+		i := slices.IndexFunc(findings, func(f offsetmap.Finding) bool { return f.Scope == key })
+		if i < 0 || findings[i].Check != "driver/unknown-key" || findings[i].Detail != want {
+			t.Errorf("%s: %v, want %q", key, findings, want)
+		}
+	}
 }

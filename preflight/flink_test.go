@@ -261,3 +261,53 @@ func attestBreakages() map[string]breakage {
 		},
 	}
 }
+
+// How the job ended is a matter of a savepoint: a group has no state that could be behind.
+func TestAnUncleanEndIsHeldAgainstASavepointAlone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		origin offsetmap.Origin
+		end    *offsetmap.Attestation[offsetmap.FlinkEnd]
+		want   int
+	}{
+		{offsetmap.FromSavepoint, attest(offsetmap.Canceled), 1},
+		{offsetmap.FromSavepoint, attest(offsetmap.Failed), 1},
+		{offsetmap.FromSavepoint, attest(offsetmap.StoppedWithSavepoint), 0},
+		{offsetmap.FromSavepoint, nil, 0},
+		{offsetmap.FromGroup, attest(offsetmap.Canceled), 0},
+		{offsetmap.FromGroup, nil, 0},
+	} {
+		q := question()
+		q.Origin, q.Attestations.FlinkStopped = c.origin, c.end
+		if got := found(preflight.Judge(preflight.Facts{}, q), "flink/unclean-stop"); len(got) != c.want {
+			t.Errorf("%s, %+v: %v, want %d", c.origin, c.end, got, c.want)
+		}
+	}
+}
+
+// What the file does not say is not called unknown, and the other way round.
+func TestTheStateIsDescribedByWhatItHolds(t *testing.T) {
+	t.Parallel()
+	const version = flinkstate.KindVersion
+	l := newLab(t, setup{})
+	operators := []flinkstate.Operator{{ID: "a1", UID: "from-orders"}, {ID: "b2"}, {ID: "c3", Name: "to-orders"}}
+	for _, c := range []struct {
+		kind      flinkstate.SnapshotKind
+		version   int
+		operators []flinkstate.Operator
+		want      string
+	}{
+		{"", version - 1, operators, "what it was written for is not stored; 3 operators: from-orders, to-orders"},
+		{flinkstate.KindUnknown, version - 1, operators, "what it was written for is not stored; 3 operators"},
+		{flinkstate.KindUnknown, version, operators, "what it was written for is not known; 3 operators"},
+		{"", version + 1, operators, "what it was written for is not known; 3 operators"},
+		{flinkstate.KindSavepoint, version, operators[1:2], "written for a savepoint; 1 operators"},
+	} {
+		q := l.question
+		q.Kind, q.MetadataVersion, q.Operators = c.kind, c.version, c.operators
+		said := found(preflight.Judge(preflight.Facts{}, q), "flink/state-evidence")
+		if len(said) != 1 || !strings.Contains(said[0].Detail, c.want) || strings.Contains(said[0].Detail, "operators:") != (len(c.operators) > 1) || strings.Contains(said[0].Detail, "the positions are of") {
+			t.Errorf("%q, version %d: %v, want %q", c.kind, c.version, said, c.want)
+		}
+	}
+}

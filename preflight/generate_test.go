@@ -135,6 +135,10 @@ func TestATemplateThatDoesNotSayEnoughIsRefused(t *testing.T) {
 		"an alias with a space":              {func(in *preflight.Template) { in.SourceAlias = "a b" }, []string{`source alias: "a b" has characters`}},
 		"an alias with a dot":                {func(in *preflight.Template) { in.SourceAlias, in.Naming = "a.b", preflight.AliasInFront }, []string{"source alias: an alias with a dot"}},
 		"a broker without a port":            {func(in *preflight.Template) { in.TargetBootstrap = []string{"a:1", "b"} }, []string{`target bootstrap: "b" is not HOST:PORT`}},
+		"a broker of port 0":                 {func(in *preflight.Template) { in.TargetBootstrap = []string{"b:0"} }, []string{`target bootstrap: "b:0" is not HOST:PORT`}},
+		"a broker of port 65536":             {func(in *preflight.Template) { in.TargetBootstrap = []string{"b:65536"} }, []string{`target bootstrap: "b:65536" is not HOST:PORT`}},
+		"a broker without a host":            {func(in *preflight.Template) { in.TargetBootstrap = []string{":9092"} }, []string{`target bootstrap: ":9092" is not HOST:PORT`}},
+		"a broker with a space":              {func(in *preflight.Template) { in.TargetBootstrap = []string{"a b:9092"} }, []string{`target bootstrap: "a b:9092" is not HOST:PORT`}},
 		"two brokers in one":                 {func(in *preflight.Template) { in.SourceBootstrap = []string{"a:1,b:2"} }, []string{`source bootstrap: "a:1,b:2" is not`}},
 		"a topic twice":                      {func(in *preflight.Template) { in.Topics = []string{"a", "a"} }, []string{"topics: a stands twice"}},
 		"a regex":                            {func(in *preflight.Template) { in.Topics = []string{"a.*"} }, []string{"topics: "}},
@@ -255,4 +259,13 @@ func ExampleGenerateConfig() {
 	// offset-syncs.topic.location = target
 	//   before 3.9 offset-syncs are always written: there rather than to the source, where rights may lack and copying stall
 	// without emit.offset-syncs.enabled: comes with 3.9; before it is ignored without a word
+}
+
+func TestTheSmallestTemplateValuesAreTaken(t *testing.T) {
+	t.Parallel()
+	in := template("4.3")
+	in.Tasks, in.TargetBootstrap = 1, []string{"b:1", "b:65535"}
+	if g, err := preflight.GenerateConfig(in); err != nil || g.Config["tasks.max"] != "1" {
+		t.Errorf("%v, %v", g.Config, err)
+	}
 }

@@ -39,6 +39,13 @@ func TestListsMatchTheWholeName(t *testing.T) {
 		{"(orders,payments)", "orders payments", "(orders"}, // joined before it is compiled
 		{"a{2}b", "aab", "ab"},
 		{"orders-[0-9]{4}", "orders-2024", "orders-20"},
+		{`a\d`, "a1", "a"}, // nothing behind the escape
+		{`a\!`, "a!", "a"},
+		{`[\d]`, "1", "a"},
+		{`[a{]`, "a {", "b"},
+		{"a~", "a~", "a"},
+		{"[ ~]", "~", "a"},
+		{"(?i)", "", "a"},
 		{"", "", "orders"},
 	} {
 		l, err := compileJavaList(c.list)
@@ -59,6 +66,12 @@ func TestListsMatchTheWholeName(t *testing.T) {
 	}
 }
 
+func TestASpaceIsACharacterOfARegex(t *testing.T) {
+	if l, err := compileJavaList("a b"); err != nil || !l.matches("a b") || l.matches("ab") {
+		t.Errorf("%v, %v", l.re, err)
+	}
+}
+
 func TestWhatJavaReadsOtherwiseIsNotEvaluated(t *testing.T) {
 	for _, list := range []string{
 		`(?=a)a`, `(?!a).*`, `(?<=a)b`, `(?<name>a)`, `(?P<name>a)`, `(?>a)`, `(?s).`, `(?x)a b`, `(?-i)a`, `a(?i)*`, `a(?i){0}`,
@@ -66,7 +79,7 @@ func TestWhatJavaReadsOtherwiseIsNotEvaluated(t *testing.T) {
 		`[a[b]]`, `[a-z&&[b]]`, `[a&&b]`, `[[:alpha:]]`, `[]a]`, `[^]a]`, `[\Qa\E]`, `[\p{L}]`, `[a`, `[`, `[a\`,
 		`a{1,2}`, `a{`, `a{}`, `{1}`, `a{b}`, `a{,2}`, `a{1001}`,
 		`a*+`, `a++`, `a?+`, `a**`, `*`, `+a`, `?`, `(`, `)`, `a)`, `\`,
-		"caf\u00e9", "a\x00b",
+		"caf\u00e9", "a\x00b", "[\u00e9]", "[\x00]", "a\x1fb", "a\x7fb", "[\x1f]", "[\x7f]",
 	} {
 		if l, err := compileJavaList(list); err == nil {
 			t.Errorf("%q is evaluated as %v", list, l.re)
