@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 
-	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/internal/fresh"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -182,55 +180,6 @@ func TestReplicasAreThoseOfTheirPartition(t *testing.T) {
 	}{"nobody looked": {Topic{}, true}, "there": {Topic{Name: "a"}, false}, "missing": {Topic{Name: "a", Err: kerr.UnknownTopicOrPartition}, true}} {
 		if absent(c.topic) != c.want {
 			t.Errorf("%s: absent is %t", name, !c.want)
-		}
-	}
-}
-
-func TestAPreparedTransactionIsJudgedByProducerAndEpoch(t *testing.T) {
-	for name, c := range map[string]struct {
-		t     flinkstate.Transaction
-		state string
-		id    int64
-		epoch int16
-		want  string
-	}{
-		"aborted":                              {flinkstate.Transaction{ProducerID: 7, Epoch: 3}, transactionAborted, 7, 4, "block"},
-		"aborted, and the state has no number": {flinkstate.Transaction{ProducerID: -1, Epoch: -1}, transactionAborted, 7, 4, "block"},
-		"another's was aborted":                {flinkstate.Transaction{ProducerID: 7, Epoch: 3}, transactionAborted, 8, 3, "warn"},
-		"that of producer 0 was not":           {flinkstate.Transaction{ProducerID: 0, Epoch: 3}, transactionAborted, 8, 3, "warn"},
-		"committed":                            {flinkstate.Transaction{ProducerID: 7, Epoch: 3}, transactionCommitted, 7, 3, ""},
-		"committed, of producer and epoch 0":   {flinkstate.Transaction{ProducerID: 0, Epoch: 0}, transactionCommitted, 0, 0, ""},
-		"committed, and no epoch was kept":     {flinkstate.Transaction{ProducerID: 7, Epoch: -1}, transactionCommitted, 7, 9, ""},
-		"committed in epoch 1, prepared in 0":  {flinkstate.Transaction{ProducerID: 7, Epoch: 0}, transactionCommitted, 7, 1, "warn"},
-		"another's was committed":              {flinkstate.Transaction{ProducerID: 7, Epoch: 3}, transactionCommitted, 8, 3, "warn"},
-		"open":                                 {flinkstate.Transaction{ProducerID: 7, Epoch: 3}, transactionOngoing, 7, 3, "block"},
-	} {
-		c.t.TransactionalID = "sink-1"
-		got, _ := findings(func(r *Reporter) {
-			judgePrepared(c.t, kadm.DescribedTransaction{State: c.state, ProducerID: c.id, ProducerEpoch: c.epoch}, r)
-		})
-		if text := strings.Join(got, "\n"); (text == "") != (c.want == "") || !strings.HasPrefix(text, c.want) {
-			t.Errorf("%s: %q, want %q", name, text, c.want)
-		}
-	}
-}
-
-func TestPreparedTransactionsContradictAWeakerGuarantee(t *testing.T) {
-	with := []flinkstate.Sink{{OperatorID: "a1", Transactions: []flinkstate.Transaction{{TransactionalID: "sink-1"}}}}
-	weak, exact := offsetmap.Attest(offsetmap.SinkAtLeastOnce, "ann", "r"), offsetmap.Attest(offsetmap.SinkExactlyOnce, "ann", "r")
-	for name, c := range map[string]struct {
-		g     *offsetmap.Attestation[offsetmap.SinkGuarantee]
-		sinks []flinkstate.Sink
-		want  int
-		asked bool
-	}{
-		"contradicted": {weak, with, 1, true}, "as attested": {exact, with, 0, true},
-		"not attested": {nil, with, 0, false}, "none": {weak, []flinkstate.Sink{{OperatorID: "a1"}}, 0, false}, "no sink": {weak, nil, 0, false},
-	} {
-		r := Reporter{check: Check{ID: "a/b"}}
-		sinkGuarantee(&Case{Question: Question{Attestations: offsetmap.Attestations{SinkGuarantee: c.g}, Sinks: c.sinks}}, &r)
-		if len(r.findings) != c.want || r.notAsked == c.asked {
-			t.Errorf("%s: %v, not asked %t", name, r.findings, r.notAsked)
 		}
 	}
 }
