@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
-	"github.com/flinkmm2/flinkmm2/internal/mirrordef"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
@@ -354,65 +353,4 @@ func ExampleLint() {
 	// block config/unknown-key topics.exlude: nothing reads topics.exlude in MirrorMaker 2 4.3.0; did you mean topics.exclude?
 	// warn config/topics-unquoted-dot topics: the entry "orders.v1" of topics has a dot that matches any character; for the dot itself write orders\.v1
 	// info config/identity-loop replication.policy.class: names are kept, so that a mirror of the other direction would copy the copies
-}
-
-// detail returns what the linter says of a key.
-func detail(t *testing.T, findings []offsetmap.Finding, check, key string) string {
-	t.Helper()
-	i := slices.IndexFunc(findings, func(f offsetmap.Finding) bool { return f.Check == check && f.Scope == key })
-	if i < 0 {
-		t.Errorf("no %s %s in %v", check, key, findings)
-		return ""
-	}
-	return findings[i].Detail
-}
-
-// Each text says what is the case, and not the other thing that its check knows.
-func TestLintSaysWhichOfTwoThingsItIs(t *testing.T) {
-	t.Parallel()
-	newest := mirrordef.Newest()
-	for _, c := range []struct {
-		set          []string
-		version      connectrest.Version
-		check, key   string
-		has, hasNone string
-	}{
-		{[]string{"header.converter", ""}, connectrest.KafkaVersion(4, 3), "config/converters", "header.converter", "binary headers as base64", "which cannot be seen"},
-		{[]string{"value.converter", ""}, connectrest.KafkaVersion(4, 3), "config/converters", "value.converter", "which cannot be seen", "base64"},
-		{[]string{"sync.topic.acls.enabled", ""}, connectrest.KafkaVersion(4, 3), "config/acl-sync", "sync.topic.acls.enabled", "is not set, and is on by default", "is true"},
-		{[]string{"sync.topic.acls.enabled", "true"}, connectrest.KafkaVersion(4, 3), "config/acl-sync", "sync.topic.acls.enabled", "is true", "by default"},
-		{[]string{"source.cluster.linger.ms", "1"}, connectrest.KafkaVersion(4, 3), "config/unread-prefix", "source.cluster.linger.ms", "source.consumer.", "admin client"},
-		{[]string{"target.cluster.linger.ms", "1"}, connectrest.KafkaVersion(4, 3), "config/unread-prefix", "target.cluster.linger.ms", "for the admin client", "source.consumer."},
-		{[]string{"zzzz.qqqq", "1"}, connectrest.KafkaVersion(newest[0], newest[1]), "config/unknown-key", "zzzz.qqqq", "in MirrorMaker 2 " + connectrest.KafkaVersion(newest[0], newest[1]).String(), "the newest version"},
-		{[]string{"zzzz.qqqq", "1"}, connectrest.KafkaVersion(newest[0], newest[1]+1), "config/unknown-key", "zzzz.qqqq", "the newest version whose keys are known here", "in MirrorMaker 2"},
-		{[]string{"zzzz.qqqq", "1", "replication.policy.class", "com.acme.Policy"}, connectrest.KafkaVersion(4, 3), "config/unknown-key", "zzzz.qqqq", "unless com.acme.Policy (replication.policy.class) does", "did you mean"},
-		{[]string{"zzzz.qqqq", "1", "replication.policy.class", ""}, connectrest.KafkaVersion(4, 3), "config/unknown-key", "zzzz.qqqq", "nothing reads zzzz.qqqq", "unless"},
-		{[]string{"offset.flush.interval.ms", "1"}, connectrest.KafkaVersion(4, 3), "config/worker-key", "offset.flush.interval.ms", "which nothing reads here", "it is "},
-		{[]string{"bootstrap.servers", "a:1"}, connectrest.KafkaVersion(4, 3), "config/worker-key", "bootstrap.servers", "of the connector's clients it is ", "which nothing reads here"},
-	} {
-		_, findings := lint(t, soundConfig(c.set...), preflight.LintOptions{Version: c.version})
-		if got := detail(t, findings, c.check, c.key); !strings.Contains(got, c.has) || strings.Contains(got, c.hasNone) {
-			t.Errorf("%v at %s: %q, want %q and not %q", c.set, c.version, got, c.has, c.hasNone)
-		}
-	}
-}
-
-// What a check does not say is another one's matter.
-func TestLintLeavesToOtherChecksWhatIsTheirs(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		set     []string
-		version connectrest.Version
-		silent  string
-	}{
-		{[]string{"offset-syncs.topic.location", "target"}, connectrest.KafkaVersion(3, 8), "config/offset-syncs-keys"},
-		{[]string{"offset-syncs.topic.location", "target", "emit.offset-syncs.enabled", "true"}, connectrest.KafkaVersion(4, 3), "config/offset-syncs-keys"},
-		{[]string{"replication.policy.class", prefixes, "target.cluster.alias", "source"}, connectrest.KafkaVersion(4, 3), "config/equal-aliases"},
-		{[]string{"tasks.max", "0"}, connectrest.KafkaVersion(4, 3), "config/tasks-max"},
-	} {
-		_, findings := lint(t, soundConfig(c.set...), preflight.LintOptions{Version: c.version})
-		if slices.ContainsFunc(findings, func(f offsetmap.Finding) bool { return f.Check == c.silent }) {
-			t.Errorf("%v at %s: %v, want no %s", c.set, c.version, findings, c.silent)
-		}
-	}
 }

@@ -1,7 +1,7 @@
 // Mutate changes the comparisons, the logic and the arithmetic of packages, one
 // place at a time, and asks each package's own tests whether they notice.
 //
-//	go run ./scripts/mutate [-allowed FILE] [-table FILE] [-only TEXT] [-budget TIME] [-list] PACKAGE...
+//	go run ./scripts/mutate [-allowed FILE] [-table FILE] [-only TEXT] [-from FILE] [-budget TIME] [-list] PACKAGE...
 //
 // All mutants of a package are compiled into one test binary, each behind its
 // number, so that a mutant costs the run of a few tests and no compilation. A first
@@ -11,8 +11,8 @@
 // A mutant that no test kills fails the run, unless the allowed file lists it with
 // the reason why no test can: it is equivalent. A line there whose mutant is gone, or
 // is killed, fails the run too. -table writes the counts, and the mutants that are
-// listed. -only takes those alone whose name has the text, -budget finds candidates soon, and
-// -list runs no test.
+// listed. -only takes those alone whose name has the text, -from those that a file names, -budget
+// finds candidates soon, and -list runs no test.
 package main
 
 import (
@@ -46,6 +46,7 @@ func main() {
 // options are what the command line asks for.
 type options struct {
 	allowed, table, only string
+	from                 string
 	list                 bool
 	budget               time.Duration
 	workers              int
@@ -59,6 +60,7 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 	flags.StringVar(&o.allowed, "allowed", "", "file of the mutants that may live, each with the reason")
 	flags.StringVar(&o.table, "table", "", "page that the table is written to")
 	flags.StringVar(&o.only, "only", "", "takes the mutants alone whose name has the text")
+	flags.StringVar(&o.from, "from", "", "takes the mutants alone that the file names, one a line")
 	flags.BoolVar(&o.list, "list", false, "lists the mutants and runs no test")
 	flags.DurationVar(&o.budget, "budget", 0, "asks only so much of the tests' time for each mutant: what lives then may be killed by the rest")
 	flags.IntVar(&o.workers, "workers", 2, "how many mutants are tried at once")
@@ -71,8 +73,8 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 		return 2, fmt.Errorf("no package is given: say, for example, go run ./scripts/mutate offsetmap")
 	case o.workers < 1:
 		return 2, fmt.Errorf("-workers %d: want 1 or more", o.workers)
-	case o.table != "" && (o.only != "" || o.budget != 0):
-		return 2, fmt.Errorf("-table with -only or -budget: the table would not be of all mutants and all tests")
+	case o.table != "" && (o.only != "" || o.from != "" || o.budget != 0):
+		return 2, fmt.Errorf("-table with -only, -from or -budget: the table would not be of all mutants and all tests")
 	case o.budget < 0:
 		return 2, fmt.Errorf("-budget %s: it is negative", o.budget)
 	}
@@ -86,9 +88,13 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 			return 2, err
 		}
 	}
+	chosen, err := choose(o)
+	if err != nil {
+		return 2, err
+	}
 	var all []result
 	for _, pkg := range o.packages {
-		r, err := one(ctx, root, strings.TrimPrefix(strings.Trim(pkg, "/"), "./"), o, stdout)
+		r, err := one(ctx, root, strings.TrimPrefix(strings.Trim(pkg, "/"), "./"), o, chosen, stdout)
 		if err != nil {
 			return 1, err
 		}
@@ -102,7 +108,7 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 			return 1, err
 		}
 	}
-	wrong := may.differences(all, o.only)
+	wrong := may.differences(all, chosen)
 	for _, w := range wrong {
 		fmt.Fprintln(stdout, w)
 	}
@@ -112,6 +118,22 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 	return 0, nil
 }
 
+// choose says which mutants are tried.
+func choose(o options) (func(name string) bool, error) {
+	if o.from == "" {
+		return func(name string) bool { return strings.Contains(name, o.only) }, nil
+	}
+	raw, err := os.ReadFile(o.from)
+	if err != nil {
+		return nil, err
+	}
+	named := map[string]bool{}
+	for line := range strings.Lines(string(raw)) {
+		named[strings.TrimSpace(line)] = true
+	}
+	return func(name string) bool { return named[name] && strings.Contains(name, o.only) }, nil
+}
+
 // result is what became of the mutants of a package.
 type result struct {
 	pkg      string
@@ -119,7 +141,7 @@ type result struct {
 	verdicts []verdict
 }
 
-func one(ctx context.Context, root, pkg string, o options, stdout io.Writer) (result, error) {
+func one(ctx context.Context, root, pkg string, o options, chosen func(name string) bool, stdout io.Writer) (result, error) {
 	work, err := os.MkdirTemp("", "mutate-")
 	if err != nil {
 		return result{}, err
@@ -145,7 +167,7 @@ func one(ctx context.Context, root, pkg string, o options, stdout io.Writer) (re
 	r := result{pkg: pkg}
 	var ids []int
 	for i, m := range b.mutants {
-		if strings.Contains(m.name, o.only) {
+		if chosen(m.name) {
 			r.mutants, ids = append(r.mutants, m), append(ids, i+1)
 		}
 	}

@@ -89,6 +89,9 @@ func TestOnlySomeMutants(t *testing.T) {
 	if code, out := mutated(t, "-allowed", allowed, "-only", "Inside", weak); code != 0 || !strings.Contains(out, "4 killed, 0 timed out, 1 lived, 0 not reached") {
 		t.Errorf("exit status %d:\n%s", code, out)
 	}
+	if code, out := mutated(t, "-allowed", allowed, "-from", list(t, isNil, weak+"/weak.go Inside: v >= low => <"), weak); code != 0 || !strings.Contains(out, "1 killed, 0 timed out, 0 lived, 1 not reached") {
+		t.Errorf("exit status %d:\n%s", code, out)
+	}
 	if code, out := mutated(t, "-list", weak); code != 0 || strings.Count(out, "\n") != 28 || !strings.Contains(out, count+"\n") {
 		t.Errorf("exit status %d:\n%s", code, out)
 	}
@@ -102,13 +105,14 @@ func TestMutateRefusesWhatItCannotDo(t *testing.T) {
 	}{
 		"no package":          {nil, "no package is given"},
 		"no such package":     {[]string{"scripts/nothing"}, "scripts/nothing"},
-		"a part in the table": {[]string{"-table", "x", "-only", "y", weak}, "-table with -only"},
-		"a part of the time":  {[]string{"-table", "x", "-budget", "1s", weak}, "-table with -only or -budget"},
+		"a part in the table": {[]string{"-table", "x", "-only", "y", weak}, "-table with -only, -from"},
+		"a part of the time":  {[]string{"-table", "x", "-budget", "1s", weak}, "-from or -budget"},
 		"a negative time":     {[]string{"-budget", "-1s", weak}, "it is negative"},
 		"no worker":           {[]string{"-workers", "0", weak}, "want 1 or more"},
 		"no reason":           {[]string{"-allowed", list(t, bound), weak}, "want MUTANT # REASON"},
 		"an empty reason":     {[]string{"-allowed", list(t, bound+" # "), weak}, "want MUTANT # REASON"},
 		"listed twice":        {[]string{"-allowed", list(t, bound+" # a", bound+" # b"), weak}, "twice"},
+		"no names":            {[]string{"-from", "/nonexistent", weak}, "/nonexistent"},
 		"no page":             {[]string{"-table", "/nonexistent", weak}, "/nonexistent"},
 		"a page without mark": {[]string{"-table", list(t), weak}, "lacks the line"},
 		"no list":             {[]string{"-allowed", "/nonexistent", weak}, "/nonexistent"},
