@@ -174,6 +174,10 @@ func TestReplicasAreThoseOfTheirPartition(t *testing.T) {
 			t.Errorf("partition %d: %v, %v, want %d", p, all, inSync, want)
 		}
 	}
+	topic = Topic{Partitions: []int32{2, 5}, Replicas: [][]int32{{1}}, InSync: [][]int32{{1}, {1}}}
+	if all, inSync := topic.replicas(5); len(all)+len(inSync) > 0 {
+		t.Errorf("replicas that were not told: %v, %v", all, inSync)
+	}
 	for name, c := range map[string]struct {
 		topic Topic
 		want  bool

@@ -3,6 +3,7 @@ package preflight
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
@@ -121,6 +122,7 @@ func TestWhatTheTargetDeletesIsHeldAgainstTheSource(t *testing.T) {
 		"less":                            {kept("delete", "1000", "50"), kept("delete", "1000", "49"), nil, []string{"retention.bytes is 49; a on the source keeps more, by 50"}},
 		"shorter and less":                {kept("delete", "1000", "50"), kept("delete", "999", "49"), nil, []string{"retention.ms is 999 and retention.bytes is 49"}},
 		"not for ever":                    {kept("delete", "-1", "-1"), kept("delete", "1000", "-1"), nil, []string{"retention.ms is 1000; a on the source keeps records longer, by -1"}},
+		"nothing is kept there":           {kept("delete", "0", "0"), kept("delete", "5", "5"), nil, nil},
 		"nothing is kept":                 {kept("delete", "0", "-1"), kept("delete", "0", "0"), nil, []string{"retention.bytes is 0; a"}},
 		"compacted, the target is not":    {kept("compact", "-1", "-1"), kept("delete", "1000", "-1"), []string{`warn a cleanup.policy is "delete" with retention.ms 1000`}, nil},
 		"compacted, deleted at once":      {kept("compact", "-1", "-1"), kept("delete", "0", "-1"), []string{"with retention.ms 0 and"}, nil},
@@ -234,5 +236,59 @@ func TestARecordFromTheFutureIsReportedByItsOffset(t *testing.T) {
 		ages := recordAges{7: {byTopic: map[string][]fresh.Listed{"a": {c.first}}}}
 		got, _ := findings(func(r *Reporter) { reportFuture(ages, at, 7, 3600_000, "a-0", r) })
 		agree(t, name, got, c.want)
+	}
+}
+
+func TestCompressionIsComparedWhereItIsKnown(t *testing.T) {
+	codec := func(of string) [][3]string { return [][3]string{{keyCompression, "x", of}} }
+	set := func(of string) connectrest.Config { return connectrest.Config{keyProducerCodec: of} }
+	for name, c := range map[string]struct {
+		config connectrest.Config
+		a      [][3]string
+		want   []string
+	}{
+		"as the producer":     {nil, codec("producer"), nil},
+		"equal":               {set("lz4"), codec("lz4"), nil},
+		"another":             {set("lz4"), codec("zstd"), []string{"info a"}},
+		"none by default":     {nil, codec("uncompressed"), nil},
+		"not told":            {nil, nil, []string{"block a could not be checked"}},
+		"a provider's matter": {set("${file:/a:b}"), codec("zstd"), []string{"what its config provider says"}},
+	} {
+		agree(t, name, judged(eachPair(compression), c.config, c.a, codec("producer")), c.want)
+	}
+	kase := pairCase(map[string]Settings{"a": {keyMaxMessage: "2000000"}, "b": {keyMaxMessage: "1"}}, map[string]Settings{"a": {keyMaxMessage: "2000000"}, "b": {keyMaxMessage: "1"}}, nil)
+	kase.Facts.Connector = offsetmap.NotKnown[connectrest.ConnectorInfo](errNoAge)
+	if got, _ := findings(func(r *Reporter) { maxCheck(t)(kase, r) }); len(got) != 0 {
+		t.Errorf("a producer of which nothing is known is too small: %q", got)
+	}
+}
+
+// Brokers are asked about the moments that a check needs, and no others.
+func TestMomentsAreThoseThatTheSettingsAskAbout(t *testing.T) {
+	now := time.UnixMilli(1_000_000_000)
+	source := func(policy, ms string) Settings {
+		return Settings{keyCleanup: policy, keyRetention: ms, keyRetentionBytes: "-1"}
+	}
+	for name, c := range map[string]struct {
+		settings Settings
+		want     int
+	}{
+		"deletes": {source("delete", "1000"), len(margins)}, "compacts": {source("compact", "1000"), 0}, "keeps for ever": {source("delete", "-1"), 0}, "not told": {Settings{}, 0},
+	} {
+		wanted := moments{}
+		if retentionMoments(now, "a", c.settings, wanted); len(wanted) != c.want {
+			t.Errorf("%s: %d moments, want %d", name, len(wanted), c.want)
+		}
+	}
+	limits := source("delete", "1000")
+	limits[keyTimestampBefore], limits[keyTimestampAfter] = "2000", "3000"
+	wanted := moments{}
+	if limitMoments(now, "a", limits, wanted); len(wanted) != 3 {
+		t.Errorf("%d moments of limits, want 3: %v", len(wanted), wanted)
+	}
+	limits[keyTimestampAfter] = "x"
+	wanted = moments{}
+	if limitMoments(now, "a", limits, wanted); len(wanted) != 1 {
+		t.Errorf("%d moments where the limits cannot be read, want that of the retention: %v", len(wanted), wanted)
 	}
 }
