@@ -69,10 +69,10 @@ func TestTheLargestTopicDecidesWhatTheProducerMustTake(t *testing.T) {
 		"the target takes more":     {nil, size("1000", "1001"), size("1000", "1000"), nil},
 		"the target takes less":     {nil, size("1000", "999"), size("1000", "1000"), []string{"block a max.message.bytes is 999, and a on the source takes batches of up to 1000"}},
 		"as much as by default":     {nil, size("1048588", "1048588"), size("1", "1"), nil},
-		"more than by default":      {nil, size("1048589", "1048589"), size("1", "1"), []string{"warn producer.override.max.request.size producer.override.max.request.size is not set, and a on the source takes batches of up to 1048589"}},
+		"more than by default":      {nil, size("1048589", "1048589"), size("1", "1"), []string{"max.request.size is not set, and a on the source takes batches of up to 1048589"}},
 		"the second topic":          {nil, size("1", "1"), size("1048589", "1048589"), []string{"and b on the source takes batches of up to 1048589"}},
 		"of two the first is named": {nil, size("2000000", "2000000"), size("2000000", "2000000"), []string{"and a on the source"}},
-		"set too low":               {set("1000"), size("1013", "1013"), size("1", "1"), []string{"block producer.override.max.request.size producer.override.max.request.size is 1000, and a on the source takes batches of up to 1013"}},
+		"set too low":               {set("1000"), size("1013", "1013"), size("1", "1"), []string{"max.request.size is 1000, and a on the source takes batches of up to 1013"}},
 		"set enough":                {set("1000"), size("1012", "1012"), size("1", "1"), nil},
 		"set to nothing":            {set("0"), size("12", "12"), size("1", "1"), nil},
 		"set to no size":            {set("-1"), size("12", "12"), size("1", "1"), []string{`is "-1", which is no size`}},
@@ -185,8 +185,8 @@ func TestPartitionsAreCountedWhereBothSidesAreTold(t *testing.T) {
 		want   []string
 	}{
 		"equal":    {Topic{Name: "a", Partitions: []int32{0}}, nil},
-		"more":     {Topic{Name: "a", Partitions: []int32{0, 1, 2}}, []string{"block a a has 3 partitions, a on the source has 1: nothing would be copied to the last 2"}},
-		"fewer":    {Topic{Name: "a"}, []string{"block a a has 0 partitions, a on the source has 1: MirrorMaker 2 would add 1 to it"}},
+		"more":     {Topic{Name: "a", Partitions: []int32{0, 1, 2}}, []string{"a has 3 partitions, a on the source has 1: nothing would be copied to the last 2"}},
+		"fewer":    {Topic{Name: "a"}, []string{"a has 0 partitions, a on the source has 1: MirrorMaker 2 would add 1 to it"}},
 		"missing":  {Topic{}, nil},
 		"not told": {Topic{Name: "a", Err: kerr.TopicAuthorizationFailed}, nil},
 	} {
