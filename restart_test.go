@@ -42,7 +42,7 @@ func (w *wayBack) joinWorkers() (leave func()) {
 	p.Metadata = (&kmsg.ConnectMemberMetadata{Version: 2, URL: w.worker.URL, ConfigOffset: 1}).AppendTo(nil)
 	join.Protocols = append(join.Protocols, p)
 	joined, err := join.RequestWith(w.Context(), w.target.client)
-	if err == nil && kerr.ErrorForCode(joined.ErrorCode) == kerr.MemberIDRequired {
+	if err == nil && errors.Is(kerr.ErrorForCode(joined.ErrorCode), kerr.MemberIDRequired) {
 		join.MemberID = joined.MemberID
 		joined, err = join.RequestWith(w.Context(), w.target.client)
 	}

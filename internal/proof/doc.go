@@ -85,6 +85,16 @@
 // that fewer than 64 records in order followed. Until it is again, its last Mark
 // stands, so a run that goes on from it reads a little more.
 //
+// # How far a run goes
+//
+// By default each partition has a fixed end. Until and Round change that. With
+// UntilFirst and UntilRecords a partition is decided at the record that is the last
+// due, and what the target holds behind it is not read: a repeat or a record from
+// before C that comes later is not known. With UntilCaughtUp and with rounds the
+// end moves on, by Extend, and the comparison goes on with it; a Snapshot says how
+// it stands and changes nothing. Whatever was found when an end was reached counts,
+// also beyond it.
+//
 // # What it does not do
 //
 // It does not know the plan, judge the connector, or say why a record is

@@ -40,7 +40,7 @@ func TestAPaceIsKeptOverBothClustersTogether(t *testing.T) {
 			t.Errorf("it waited %s after its end", took)
 		}
 	})
-	var unbound *pace = newPace(0)
+	unbound := newPace(0)
 	unbound.wait(t.Context())
 	if unbound.options() != nil {
 		t.Error("nothing is bounded, and clients have limits")

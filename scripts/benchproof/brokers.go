@@ -52,7 +52,7 @@ func fill(ctx context.Context, seed string, s size) error {
 		return err
 	}
 	defer cl.Close()
-	if _, err := kadm.NewClient(cl).CreateTopic(ctx, int32(s.partitions), 1, nil, topic); err != nil { //nolint:gosec // a few
+	if _, err := kadm.NewClient(cl).CreateTopic(ctx, int32(s.partitions), 1, nil, topic); err != nil {
 		return err
 	}
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // to be repeated, not to be guessed
@@ -67,7 +67,7 @@ func fill(ctx context.Context, seed string, s size) error {
 					binary.BigEndian.PutUint64(value[at:], random.Uint64())
 				}
 				batch = append(batch, &kgo.Record{
-					Topic: topic, Partition: int32(p), //nolint:gosec // a few
+					Topic: topic, Partition: int32(p),
 					Key: strconv.AppendInt(nil, int64(i), 10), Value: value, Timestamp: written.Add(time.Duration(i) * time.Millisecond),
 					Headers: []kgo.RecordHeader{{Key: "trace", Value: strconv.AppendInt(nil, int64(i), 16)}},
 				})
@@ -92,7 +92,7 @@ func startBrokers(ctx context.Context, s size) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, "-serve", "-partitions", strconv.Itoa(s.partitions), "-records", strconv.Itoa(s.records), "-bytes", strconv.Itoa(s.bytes)) //nolint:gosec // this program
+	cmd := exec.CommandContext(ctx, self, "-serve", "-partitions", strconv.Itoa(s.partitions), "-records", strconv.Itoa(s.records), "-bytes", strconv.Itoa(s.bytes))
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	stdout, errOut := cmd.StdoutPipe()

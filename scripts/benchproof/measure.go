@@ -81,7 +81,7 @@ func timed(seconds *float64, do func() error) error {
 func (b *bench) consume(ctx context.Context) error {
 	from := map[int32]kgo.Offset{}
 	for p := range b.partitions {
-		from[int32(p)] = kgo.NewOffset().At(0) //nolint:gosec // a few
+		from[int32(p)] = kgo.NewOffset().At(0)
 	}
 	errs := make([]error, len(b.seeds))
 	var wg sync.WaitGroup
@@ -120,7 +120,7 @@ func (b *bench) prove(ctx context.Context) error {
 		return err
 	}
 	for p := range b.partitions {
-		tp := offsetmap.TopicPartition{Topic: topic, Partition: int32(p)} //nolint:gosec // a few
+		tp := offsetmap.TopicPartition{Topic: topic, Partition: int32(p)}
 		o.Partitions = append(o.Partitions, proof.Partition{Source: tp, Next: zero, End: end, Target: tp, TargetEnd: zero})
 	}
 	r, err := proof.Run(ctx, o)
