@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
+	"github.com/flinkmm2/flinkmm2/internal/proof"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
@@ -137,8 +138,26 @@ func addresses(s connectrest.Status) []string {
 	return slices.DeleteFunc(slices.Compact(all), func(a string) bool { return a == "" })
 }
 
-func afterRestart(_ acceptanceFacts, j *judgement) {
-	j.lacks("nothing was recorded before and after a restart")
+// afterRestart goes by a proof that AfterRestart has made.
+func afterRestart(f acceptanceFacts, j *judgement) {
+	p := f.proof
+	if p == nil || p.Restart == nil {
+		j.lacks("nothing was recorded before and after a restart")
+		return
+	}
+	r := p.Restart
+	j.saw("since the mark of %s %d records were copied, and %d came twice, of at most %d that a restart explains", r.MarkedAt, r.Copied, r.Repeated, r.Allowed)
+	for _, t := range r.Tasks {
+		if t.Restarted {
+			j.saw("task %d runs on %s in another process than at the mark", t.ID, t.After)
+		}
+	}
+	if p.Outcome != string(proof.Proven) {
+		j.lacks("the proof after the restart is %s", p.Outcome)
+	}
+	for _, open := range r.Open {
+		j.lacks("%s", open)
+	}
 }
 
 func noCompanions(f acceptanceFacts, j *judgement) {

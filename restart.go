@@ -59,6 +59,8 @@ type RestartProof struct {
 	// Connect had stored at the mark up to what is proven. Delivery is at least once.
 	Allowed int64           `json:"allowed"`
 	Tasks   []RestartedTask `json:"tasks"` // sorted by id
+	// Open is what the restart did not show, beside the outcome of the proof.
+	Open []string `json:"open"`
 }
 
 // RestartedTask is a task after a restart.
@@ -142,6 +144,7 @@ func (m *Migration) AfterRestart(ctx context.Context, plan *offsetmap.Plan, mark
 			}
 		}
 	}
+	p.Restart.Open = append(p.Restart.Open, lacks...)
 	switch {
 	case err != nil:
 		return p, fmt.Errorf("after restart: %w", err)
@@ -154,7 +157,7 @@ func (m *Migration) AfterRestart(ctx context.Context, plan *offsetmap.Plan, mark
 // holdTo fills what the proof says of the restart, and returns what it does not
 // show.
 func (r *RestartMark) holdTo(p *Proof) (lacks []string) {
-	out := &RestartProof{MarkedAt: r.CreatedAt, Tasks: []RestartedTask{}}
+	out := &RestartProof{MarkedAt: r.CreatedAt, Tasks: []RestartedTask{}, Open: []string{}}
 	p.Restart = out
 	for i, one := range p.Partitions {
 		was := r.Partitions[i]

@@ -122,6 +122,21 @@ func TestARestartIsShownByANewProcess(t *testing.T) {
 	if err := errors.Join(err, schematest.Check(flinkmm2.ProofSchema(), raw)); err != nil {
 		t.Error(err)
 	}
+	shown := func(p *flinkmm2.Proof) flinkmm2.AcceptancePoint {
+		t.Helper()
+		list, err := w.steps.AcceptanceList(t.Context(), w.plan, flinkmm2.AcceptanceRequest{Proof: p, Between: time.Millisecond})
+		if list == nil { // other points may be open
+			t.Fatal(err)
+		}
+		return list.Points[slices.IndexFunc(list.Points, func(p flinkmm2.AcceptancePoint) bool { return p.ID == flinkmm2.AcceptRestart })]
+	}
+	if got := shown(p); got.State != flinkmm2.Shown || len(got.Evidence) < 2 {
+		t.Errorf("the point of the acceptance list: %+v", got)
+	}
+	p.Restart.Open = []string{"task 0 runs in the same process"}
+	if got := shown(p); got.State != flinkmm2.NotProven || !slices.Contains(got.Open, p.Restart.Open[0]) {
+		t.Errorf("the point of what is not shown: %+v", got)
+	}
 }
 
 func TestWhatDoesNotShowARestart(t *testing.T) {
