@@ -125,6 +125,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (stood, pref
 	if a := req.Attestations.Isolation; a != nil {
 		probe.Isolation = a.Value
 	}
+	acts := m.othersActs(ctx)
 	facts := probe.Survey(ctx)
 	if err := m.sameClusters(ctx, facts); err != nil {
 		return from, facts, none, err
@@ -134,6 +135,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (stood, pref
 	}
 	question := from.question
 	question.Config, question.Attestations, question.Acceptances, question.Earlier = m.given, req.Attestations, req.Acceptances, earlier(req.Earlier)
+	question.OtherActs = acts(ctx)
 	report := preflight.Judge(facts, question, m.checks...)
 	more := append(m.notHandedBack(ctx, from.savepoint), m.shortLife(facts.At, report)...)
 	return from, facts, withFindings(report, more), nil

@@ -93,24 +93,26 @@ type Migration struct {
 	cfg   Config
 	given connectrest.Config // as the worker shows it; nil when none was given
 
-	log          *slog.Logger
-	now          func() time.Time
-	sleep        func(context.Context, time.Duration) error
-	by           string
-	toolName     string
-	toolVersion  string
-	lifetime     time.Duration
-	flushTimeout time.Duration
-	readBack     time.Duration
-	stopWait     time.Duration
-	startWait    time.Duration
-	groupWindow  time.Duration
-	calm         time.Duration
-	producer     preflight.Resolver
-	source       preflight.Resolver
-	flink        preflight.Flink
-	job          flinkrest.Job
-	checks       []preflight.Check
+	log           *slog.Logger
+	now           func() time.Time
+	sleep         func(context.Context, time.Duration) error
+	by            string
+	toolName      string
+	toolVersion   string
+	lifetime      time.Duration
+	flushTimeout  time.Duration
+	readBack      time.Duration
+	stopWait      time.Duration
+	startWait     time.Duration
+	groupWindow   time.Duration
+	calm          time.Duration
+	principals    preflight.Principals
+	connectTopics preflight.ConnectTopics
+	producer      preflight.Resolver
+	source        preflight.Resolver
+	flink         preflight.Flink
+	job           flinkrest.Job
+	checks        []preflight.Check
 
 	delivery       preflight.DeliveryReader
 	deliveryGiven  bool
@@ -169,7 +171,7 @@ func New(cfg Config, opts ...Option) (*Migration, error) {
 			return nil, fmt.Errorf("new migration: the job of WithFlink: %w", err)
 		}
 	}
-	if err := errors.Join(m.checkGroupWindow(), m.checkCalm()); err != nil {
+	if err := errors.Join(m.checkGroupWindow(), m.checkCalm(), m.principals.Check(), m.connectTopics.Check()); err != nil {
 		return nil, fmt.Errorf("new migration: %w", err)
 	}
 	return m, nil

@@ -25,7 +25,7 @@ func (m *Migration) probe(topics []string) preflight.Probe {
 	return preflight.Probe{
 		Source: m.cfg.Source.Admin, Target: m.cfg.Target.Admin, Connect: m.cfg.Connect,
 		Connector: m.cfg.Connector, Topics: topics,
-		ResolveProducer: m.producer, ResolveSource: m.source, Now: m.now, Calm: m.calm,
+		ResolveProducer: m.producer, ResolveSource: m.source, Now: m.now, Calm: m.calm, Principals: m.principals, ConnectTopics: m.connectTopics,
 	}
 }
 

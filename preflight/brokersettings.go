@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/flinkmm2/flinkmm2/internal/fresh"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -64,13 +65,15 @@ func topicSettings(ctx context.Context, admin Admin, f offsetmap.Fact[Cluster], 
 	return offsetmap.Known(all)
 }
 
-// brokerSettings reads the settings of each broker of a cluster, each from itself.
-func brokerSettings(ctx context.Context, admin Admin, f offsetmap.Fact[Cluster]) offsetmap.Fact[map[int32]Settings] {
+// brokerSettings reads the settings of each broker of a cluster, each from itself, and
+// which a broker has without telling their values.
+func brokerSettings(ctx context.Context, admin Admin, f offsetmap.Fact[Cluster]) (told offsetmap.Fact[map[int32]Settings], untold map[string]bool) {
 	cluster, ok := f.Get()
 	if !ok {
-		return offsetmap.NotKnown[map[int32]Settings](f.Err())
+		return offsetmap.NotKnown[map[int32]Settings](f.Err()), nil
 	}
-	return fact(describeBrokers(ctx, admin, cluster.Brokers))
+	all, untold, err := describeBrokers(ctx, admin, cluster.Brokers)
+	return fact(all, err), untold
 }
 
 // ReadBrokerSettings reads the settings of each broker of a cluster, each from itself.
@@ -79,34 +82,40 @@ func ReadBrokerSettings(ctx context.Context, admin Admin) (map[int32]Settings, e
 	if err != nil {
 		return nil, fmt.Errorf("the brokers could not be listed: %w", err)
 	}
-	return describeBrokers(ctx, admin, cluster.Brokers)
+	all, _, err := describeBrokers(ctx, admin, cluster.Brokers)
+	return all, err
 }
 
-func describeBrokers(ctx context.Context, admin Admin, ids []int32) (map[int32]Settings, error) {
+func describeBrokers(ctx context.Context, admin Admin, ids []int32) (all map[int32]Settings, untold map[string]bool, err error) {
 	if len(ids) == 0 { // asking for none asks for what is set for all
-		return nil, errors.New("the cluster lists no brokers")
+		return nil, nil, errors.New("the cluster lists no brokers")
 	}
 	described, err := admin.DescribeBrokerConfigs(ctx, ids...)
 	if err != nil {
-		return nil, fmt.Errorf("the brokers do not tell their settings: %w", err)
+		return nil, nil, fmt.Errorf("the brokers do not tell their settings: %w", err)
 	}
-	all := make(map[int32]Settings, len(described))
+	all, untold = make(map[int32]Settings, len(described)), map[string]bool{}
 	for _, d := range described {
 		id, err := strconv.ParseInt(d.Name, 10, 32)
 		switch {
 		case d.Err != nil:
-			return nil, fmt.Errorf("settings of broker %s: %w", d.Name, d.Err)
+			return nil, nil, fmt.Errorf("settings of broker %s: %w", d.Name, d.Err)
 		case err != nil:
-			return nil, fmt.Errorf("settings of a broker %q, which is no number", d.Name)
+			return nil, nil, fmt.Errorf("settings of a broker %q, which is no number", d.Name)
 		}
 		all[int32(id)] = settingsOf(d)
+		for _, c := range d.Configs {
+			if c.Sensitive && c.Source != kmsg.ConfigSourceDefaultConfig {
+				untold[c.Key] = true
+			}
+		}
 	}
 	for _, id := range ids {
 		if all[id] == nil {
-			return nil, fmt.Errorf("broker %d does not tell its settings", id)
+			return nil, nil, fmt.Errorf("broker %d does not tell its settings", id)
 		}
 	}
-	return all, nil
+	return all, untold, nil
 }
 
 // SmallestSetting returns the smallest value that any of the brokers has of a setting

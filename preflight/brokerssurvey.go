@@ -12,8 +12,10 @@ import (
 func (p Probe) surveyBrokers(ctx context.Context, f Facts, s *Surroundings) {
 	s.SourceConfigs = topicSettings(ctx, p.Source, f.Source, f.Topics)
 	s.TargetConfigs = topicSettings(ctx, p.Target, f.Target, f.targetTopics())
-	s.SourceBrokers = brokerSettings(ctx, p.Source, f.Source)
-	s.TargetBrokers = brokerSettings(ctx, p.Target, f.Target)
+	s.SourceBrokers, s.sourceUntold = brokerSettings(ctx, p.Source, f.Source)
+	s.TargetBrokers, s.targetUntold = brokerSettings(ctx, p.Target, f.Target)
+	s.SourceACLs, s.TargetACLs = readACLs(ctx, p.Source, f.Source), readACLs(ctx, p.Target, f.Target)
+	s.Principals = p.Principals
 
 	from, _ := s.SourceConfigs.Get()
 	to, _ := s.TargetConfigs.Get()
@@ -43,5 +45,5 @@ func (p Probe) surveyBrokers(ctx context.Context, f Facts, s *Surroundings) {
 // brokerSurveyChecks are about what brokers and topics are set to, how old records are,
 // and what moves.
 func brokerSurveyChecks() []Check {
-	return slices.Concat(replicaChecks(), retentionChecks(), rollbackChecks(), targetConfigChecks(), targetTimeChecks(), hangingChecks(), movementChecks())
+	return slices.Concat(replicaChecks(), retentionChecks(), rollbackChecks(), targetConfigChecks(), targetTimeChecks(), hangingChecks(), movementChecks(), rightsChecks())
 }

@@ -134,7 +134,7 @@ func TestPC10TheWorkerLivesOnTheWrongCluster(t *testing.T) {
 		l := newLab(t, setup{home: "third"})
 		l.set("producer.override.bootstrap.servers", strings.Join(l.target.ListenAddrs(), ","))
 		r := l.judge()
-		l.want(r, "info worker/producer-override producer.override.bootstrap.servers", "warn worker/rebalancing")
+		l.want(r, "info worker/producer-override producer.override.bootstrap.servers", "warn worker/internal-topics", "warn worker/rebalancing")
 		l.says(found(r, "worker/rebalancing")[0], "not proven", "third-1")
 		l.says(found(r, "worker/producer-override")[0], "target-1", "third-1", "override.policy")
 	})

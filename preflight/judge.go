@@ -47,6 +47,9 @@ type Question struct {
 	Attestations offsetmap.Attestations
 	// Acceptances let findings through.
 	Acceptances []offsetmap.Acceptance
+	// OtherActs are those of somebody else on the connector, since the last of whoever
+	// asks.
+	OtherActs []OtherAct
 	// Earlier are the plans of the same connector whose partitions Connect holds
 	// too.
 	Earlier []offsetmap.EarlierPlan

@@ -87,7 +87,8 @@ type setup struct {
 
 func newLab(t *testing.T, s setup) *lab {
 	t.Helper()
-	l := &lab{t: t, source: brokers(t, "source-1", kfake.NumBrokers(max(1, s.brokers))), target: brokers(t, "target-1", kfake.NumBrokers(max(1, s.brokers)))}
+	opts := append(withACLs(), kfake.NumBrokers(max(1, s.brokers)))
+	l := &lab{t: t, source: brokers(t, "source-1", opts...), target: brokers(t, "target-1", opts...)}
 	l.from, l.to = l.connect(l.source), l.connect(l.target)
 	for _, c := range []*kfake.Cluster{l.source, l.target} {
 		l.create(c, "orders", 2)
@@ -103,14 +104,14 @@ func newLab(t *testing.T, s setup) *lab {
 	case "third":
 		home = brokers(t, "third-1")
 	}
-	opts := []connecttest.Option{connecttest.WithSettleTime(time.Millisecond)}
+	as := []connecttest.Option{connecttest.WithSettleTime(time.Millisecond)}
 	if s.version != "" {
-		opts = append(opts, connecttest.WithVersion(s.version))
+		as = append(as, connecttest.WithVersion(s.version))
 	}
 	if s.reported != "" {
-		opts = append(opts, connecttest.WithVersionString(s.reported))
+		as = append(as, connecttest.WithVersionString(s.reported))
 	}
-	worker, err := connecttest.NewWorker(t.Context(), home.ListenAddrs(), opts...)
+	worker, err := connecttest.NewWorker(t.Context(), home.ListenAddrs(), as...)
 	l.must(err)
 	t.Cleanup(worker.Close)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -159,8 +160,13 @@ func newLab(t *testing.T, s setup) *lab {
 		Connector: connector, Topics: []string{"orders", "payments"},
 		ResolveProducer: preflight.ReachedBy("producer.override.bootstrap.servers", quick()...),
 		ResolveSource:   preflight.ReachedBy("source.cluster.bootstrap.servers", quick()...),
+		Principals:      preflight.Principals{Target: anonymous},
 	}
 	l.calm(home)
+	l.probe.ConnectTopics = preflight.ConnectTopics{Config: "connect-configs", Offset: "connect-offsets", Status: "connect-status"}
+	for name, partitions := range map[string]int32{"connect-configs": 1, "connect-offsets": 25, "connect-status": 5} {
+		l.must(home.CreateTopic(name, partitions, map[string]string{"cleanup.policy": "compact"}))
+	}
 	l.question = question()
 	l.flinkStopped()
 	l.question.Positions = []offsetmap.Position{at("orders", 0, 5), at("orders", 1, 10), at("payments", 0, 0)}

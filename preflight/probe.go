@@ -29,6 +29,8 @@ type Admin interface {
 	DescribeBrokerConfigs(ctx context.Context, brokers ...int32) (kadm.ResourceConfigs, error)
 	DescribeProducers(ctx context.Context, partitions kadm.TopicsSet) (kadm.DescribedProducersTopics, error)
 	DescribeTransactions(ctx context.Context, ids ...string) (kadm.DescribedTransactions, error)
+	// DescribeACLs is asked for all.
+	DescribeACLs(ctx context.Context, b *kadm.ACLBuilder) (kadm.DescribeACLsResults, error)
 	ListTransactions(ctx context.Context, producerIDs []int64, states []string) (kadm.ListedTransactions, error)
 }
 
@@ -51,7 +53,8 @@ type Connect interface {
 type Resolver func(ctx context.Context, config connectrest.Config) (clusterID string, err error)
 
 // Probe says where to look. All fields but Group, Flink, the resolvers,
-// Window, Calm, Sinks, Spans, Delivery, Sample, Positions, Isolation, Now and Sleep are required.
+// Window, Calm, Principals, ConnectTopics, Sinks, Spans, Delivery, Sample, Positions,
+// Isolation, Now and Sleep are required.
 type Probe struct {
 	Source, Target Admin
 	Connect        Connect
@@ -78,6 +81,11 @@ type Probe struct {
 	// Calm is for how long the workers must have had no rebalance. Zero looks once,
 	// and worker/rebalancing warns that this proves nothing.
 	Calm time.Duration
+	// Principals say as whom the brokers know the clients of connector and worker, where
+	// a person states it, for the checks of their rights in a Survey.
+	Principals Principals
+	// ConnectTopics are the worker's three topics, which no API names.
+	ConnectTopics ConnectTopics
 	// Sinks are the Question's: a Survey asks the target for their transactions.
 	Sinks []flinkstate.Sink
 	// Window is the time between the two looks of [Probe.Survey] at what should not

@@ -66,6 +66,14 @@ func realBreakages(t *testing.T, stage *jvm.Lab, orders string) map[string]realB
 		"target/hanging-transaction": {of: hanging(stage.Target, targetOf, orders, 1), says: []string{
 			"kafka-transactions.sh --bootstrap-server " + stage.Target.Bootstrap + " abort --topic " + orders + " --partition 1 --start-offset 0",
 		}},
+		"worker/internal-topics": {of: func(l *lab) func() {
+			l.alter(l.probe.Target, "connect-lab-status", "cleanup.policy", "compact,delete")
+			l.eventually(func() bool { return len(found(l.whole(), "worker/internal-topics")) > 0 }, "the brokers tell the setting")
+			return func() {
+				l.alter(l.probe.Target, "connect-lab-status", "cleanup.policy", "compact")
+				l.eventually(func() bool { return len(found(l.whole(), "worker/internal-topics")) == 0 }, "the brokers tell the setting")
+			}
+		}, says: []string{`cleanup.policy is "compact,delete"`}},
 		// Real brokers list a producer also while it is idle.
 		"target/other-writers": {of: func(l *lab) func() {
 			l.watch(time.Minute, func() { l.write(l.to, orders, 1, 2, time.Now()) })

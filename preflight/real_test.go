@@ -20,7 +20,7 @@ import (
 // finding, and what changes is seen at once by the same clients.
 func TestOnRealBrokersAndARealWorker(t *testing.T) { //nolint:tparallel // its parts change one stage, one after the other
 	t.Parallel()
-	stage := jvm.Start(t, jvm.Options{})
+	stage := jvm.Start(t, jvm.Options{Users: map[string]string{theUser: theUsersPassword}})
 	l := &lab{t: t, question: question()}
 	l.from, l.to = l.dial(stage.Source.Bootstrap), l.dial(stage.Target.Bootstrap)
 	orders, payments := stage.TopicName(t, "orders"), stage.TopicName(t, "payments")
@@ -55,10 +55,12 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) { //nolint:tparallel // its p
 		ResolveProducer: preflight.ReachedBy("producer.override.bootstrap.servers"),
 		ResolveSource:   preflight.ReachedBy("source.cluster.bootstrap.servers"),
 		Calm:            time.Second,
+		ConnectTopics:   preflight.ConnectTopics{Config: "connect-lab-configs", Offset: "connect-lab-offsets", Status: "connect-lab-status"},
 	}
 	l.question.Attestations.Confirm.ClustersAndTopics = attest(jvm.SourceClusterID + " to " + jvm.TargetClusterID)
 	l.flinkStopped()
 	l.question.Positions = []offsetmap.Position{at(orders, 0, 5), at(orders, 1, 10), at(payments, 0, 0)}
+	l.whatRealACLsSay(t, stage)
 	r := l.judge()
 	l.want(r)
 	if len(r.Rows) != 3 {

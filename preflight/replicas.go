@@ -81,15 +81,21 @@ func (c Cluster) reportLeaderless(t Topic, r *Reporter) {
 }
 
 func minInSync(_ *Case, _ *Surroundings, p pair, r *Reporter) error {
-	least, err := p.to.Int(keyMinISR)
+	return p.target.enoughInSync(p.to, r)
+}
+
+// enoughInSync reports whether a topic can be written to with acks=all. The error is why
+// that is not known.
+func (t Topic) enoughInSync(settings Settings, r *Reporter) error {
+	least, err := settings.Int(keyMinISR)
 	if err != nil {
 		return err
 	}
 	var few, away []offsetmap.TopicPartition // fewer replicas than demanded, and fewer in sync
 	fewest := -1
-	for _, id := range p.target.Partitions {
-		tp := offsetmap.TopicPartition{Topic: p.target.Name, Partition: id}
-		replicas, inSync := p.target.replicas(id)
+	for _, id := range t.Partitions {
+		tp := offsetmap.TopicPartition{Topic: t.Name, Partition: id}
+		replicas, inSync := t.replicas(id)
 		if fewest < 0 || len(inSync) < fewest {
 			fewest = len(inSync)
 		}
@@ -102,15 +108,15 @@ func minInSync(_ *Case, _ *Surroundings, p pair, r *Reporter) error {
 			away = append(away, tp)
 		}
 	}
-	r.Saw(p.scope(), "%s is %d; the fewest replicas in sync are %d", keyMinISR, least, max(fewest, 0))
+	r.Saw(t.Name, "%s is %d; the fewest replicas in sync are %d", keyMinISR, least, max(fewest, 0))
 	if len(few) > 0 {
-		replicas, _ := p.target.replicas(few[0].Partition)
-		r.Block(p.scope(), "%s is %d, and of %d partitions %d have fewer replicas, so that they can never be written to with acks=all: %s, with the replicas %v",
-			keyMinISR, least, len(p.target.Partitions), len(few), some(few), replicas)
+		replicas, _ := t.replicas(few[0].Partition)
+		r.Block(t.Name, "%s is %d, and of %d partitions %d have fewer replicas, so that they can never be written to with acks=all: %s, with the replicas %v",
+			keyMinISR, least, len(t.Partitions), len(few), some(few), replicas)
 	} else if len(away) > 0 {
-		replicas, inSync := p.target.replicas(away[0].Partition)
-		r.Block(p.scope(), "%s is %d, and of %d partitions %d have fewer replicas in sync: %s, with %v of %v",
-			keyMinISR, least, len(p.target.Partitions), len(away), some(away), inSync, replicas)
+		replicas, inSync := t.replicas(away[0].Partition)
+		r.Block(t.Name, "%s is %d, and of %d partitions %d have fewer replicas in sync: %s, with %v of %v",
+			keyMinISR, least, len(t.Partitions), len(away), some(away), inSync, replicas)
 	}
 	return nil
 }

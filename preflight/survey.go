@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/internal/fresh"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -20,10 +22,19 @@ type Surroundings struct {
 	// SourceBrokers and TargetBrokers hold the effective settings of each broker, by
 	// node id.
 	SourceBrokers, TargetBrokers offsetmap.Fact[map[int32]Settings]
+	// SourceACLs and TargetACLs are all that the brokers list; Principals are the
+	// Probe's.
+	SourceACLs, TargetACLs offsetmap.Fact[[]kadm.DescribedACL]
+	Principals             Principals
 	// Workers is what the workers of the Connect cluster answered to the same requests.
 	Workers offsetmap.Fact[connectrest.ProbeReport]
 	// ConnectGroup is the group by which they share their work.
 	ConnectGroup offsetmap.Fact[ConnectLooks]
+	// InternalTopics are those of the Probe's ConnectTopics, by name. Absent: none is
+	// named.
+	InternalTopics offsetmap.Fact[map[string]InternalTopic]
+	// ConnectorLater is a second look at the migration's connector. Absent: there was one.
+	ConnectorLater offsetmap.Fact[ConnectorLook]
 	// Connectors are the others that they run, by name.
 	Connectors offsetmap.Fact[[]OtherConnector]
 	// SinkTransactions are those of the old job on the target. Absent: its state names
@@ -46,6 +57,8 @@ type Surroundings struct {
 	spans        []time.Duration // how far ahead ages are known, rising
 	growthSince  int64           // the moment from which growth is measured
 	sizes        offsetmap.Fact[map[offsetmap.TopicPartition]int64]
+	sourceUntold map[string]bool // see brokerSettings
+	targetUntold map[string]bool
 	localStarts  map[offsetmap.TopicPartition]fresh.Listed // of topics with remote storage
 	noLocalStart *fresh.UnmeasuredError
 }
@@ -58,6 +71,7 @@ func (p Probe) Survey(ctx context.Context) Facts {
 	lookAgain := p.workersSurvey(ctx, f, &s)
 	p.surveyBrokers(ctx, f, &s)
 	lookAgain()
+	s.ConnectorLater = p.lookAtConnectorAgain(ctx, f)
 	p.lintSurvey(ctx, f, &s)
 	p.sinkSurvey(ctx, &s)
 	p.deliverySurvey(ctx, f, &s)

@@ -241,6 +241,14 @@ func workersBreakages() map[string]breakage {
 				l.together(l.workerMember)
 			})
 		},
+		"worker/internal-topics": altered(targetOf, "connect-offsets", "cleanup.policy", "compact,delete", "compact"),
+		"connector/other-controller": func(l *lab) func() {
+			return l.during(func() { // at each look
+				l.config["tasks.max"] += "0"
+				_, err := l.client.ReplaceConfig(l.t.Context(), connector, l.config)
+				l.must(err)
+			})
+		},
 		"worker/not-answering": func(l *lab) func() {
 			f, one := l.several()
 			f.Close()

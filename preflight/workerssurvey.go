@@ -38,7 +38,7 @@ func (p Probe) workersSurvey(ctx context.Context, f Facts, s *Surroundings) (aga
 		// Nothing is judged then. And of a worker that cannot be reached, each further
 		// call would try for as long again.
 		s.Workers, s.Connectors = offsetmap.NotKnown[connectrest.ProbeReport](err), offsetmap.NotKnown[[]OtherConnector](err)
-		s.ConnectGroup = offsetmap.NotKnown[ConnectLooks](err)
+		s.ConnectGroup, s.InternalTopics = offsetmap.NotKnown[ConnectLooks](err), offsetmap.NotKnown[map[string]InternalTopic](err)
 		return again
 	}
 	report, err := p.Connect.Probe(ctx)
@@ -52,9 +52,10 @@ func (p Probe) workersSurvey(ctx context.Context, f Facts, s *Surroundings) (aga
 	s.Connectors = p.otherConnectors(ctx, f, report, err)
 	admin, err := p.workerAdmin(f)
 	if err != nil {
-		s.ConnectGroup = offsetmap.NotKnown[ConnectLooks](err)
+		s.ConnectGroup, s.InternalTopics = offsetmap.NotKnown[ConnectLooks](err), offsetmap.NotKnown[map[string]InternalTopic](err)
 		return again
 	}
+	s.InternalTopics = p.internalTopics(ctx, admin)
 	looks, later, err := p.lookAtGroup(ctx, admin, addressesOf(report))
 	if s.ConnectGroup = fact(looks, err); err == nil && p.Calm > 0 {
 		again = func() { s.ConnectGroup = fact(later()) }
@@ -145,5 +146,5 @@ func aroundWorkers(judge func(*Case, *Surroundings, *Reporter)) func(*Case, *Rep
 
 // workersSurveyChecks judge what stands around the connector on its workers.
 func workersSurveyChecks() []Check {
-	return slices.Concat(workersProbeChecks(), workersCalmChecks(), otherConnectorChecks())
+	return slices.Concat(workersProbeChecks(), workersCalmChecks(), otherConnectorChecks(), internalTopicChecks(), controllerChecks())
 }

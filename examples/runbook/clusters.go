@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -16,7 +17,9 @@ import (
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 // clientOptions connect to a cluster, in PLAINTEXT. A person waits for an
@@ -71,6 +74,10 @@ func (a *app) open() (*session, error) {
 	if m.calm > 0 {
 		options = append(options, flinkmm2.WithCalm(m.calm))
 	}
+	options = append(options, flinkmm2.WithPrincipals(preflight.Principals{
+		Source: cmp.Or(m.Connect.SourcePrincipal, m.Connect.Principal), Target: m.Connect.Principal,
+	}))
+	options = append(options, flinkmm2.WithConnectTopics(preflight.ConnectTopics(m.Connect.Topics)))
 	if m.groupWindow > 0 {
 		options = append(options, flinkmm2.WithGroupWindow(m.groupWindow))
 	}
@@ -103,9 +110,9 @@ func (a *app) open() (*session, error) {
 func (m *migration) holdCommand() string {
 	file := "FILE, with connector.config in FILE as one JSON object"
 	if filepath.Ext(m.Connector.File) == ".json" {
-		file = quoted(m.Connector.File)
+		file = shown.Argument(m.Connector.File)
 	}
-	return "curl -X PUT -H 'Content-Type: application/json' " + quoted(m.connectorURL()+"/config") + " -d @" + file
+	return "curl -X PUT -H 'Content-Type: application/json' " + shown.Argument(m.connectorURL()+"/config") + " -d @" + file
 }
 
 // connectorURL is where the worker has the connector, for a person to use.

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/connectrest"
@@ -204,44 +202,19 @@ func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
 const otherConfig = "connector/other-config"
 
 func (a *app) holdHint() string {
-	return "mend " + quoted(a.file) + "; or, while the connector is STOPPED, " + a.read.holdCommand()
+	return "mend " + shown.Argument(a.file) + "; or, while the connector is STOPPED, " + a.read.holdCommand()
 }
 
 // command is what a person types to run a subcommand on the same file.
 func (a *app) command(args ...string) string {
 	parts := []string{"runbook"}
 	if a.file != "" {
-		parts = append(parts, "-f", quoted(a.file))
+		parts = append(parts, "-f", shown.Argument(a.file))
 	}
 	for _, arg := range args {
-		parts = append(parts, quoted(arg))
+		parts = append(parts, shown.Argument(arg))
 	}
 	return strings.Join(parts, " ")
-}
-
-// quoted quotes whatever some shell might take apart or replace. What cannot be
-// seen is left to printf: it would act on the terminal that shows the command.
-func quoted(arg string) string {
-	if shown.Line(arg) != arg && !strings.HasSuffix(arg, "\n") { // which a shell takes off
-		var b strings.Builder
-		for _, c := range []byte(arg) {
-			if isPlain(rune(c)) && c < utf8.RuneSelf && c != '%' {
-				b.WriteByte(c)
-			} else {
-				fmt.Fprintf(&b, `\%03o`, c)
-			}
-		}
-		return `"$(printf '` + b.String() + `')"`
-	}
-	if arg != "" && !strings.ContainsFunc(arg, func(r rune) bool { return !isPlain(r) }) {
-		return arg
-	}
-	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-}
-
-// isPlain reports whether every shell leaves a character as it is.
-func isPlain(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./:,@%+", r)
 }
 
 // isHandBack reports whether a finding is about the group or the savepoint that C' is

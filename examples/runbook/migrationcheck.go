@@ -100,6 +100,14 @@ func (m *migration) checkConnect(p *problems) {
 		}
 	}
 	m.checkCalm(p)
+	if err := preflight.ConnectTopics(m.Connect.Topics).Check(); err != nil {
+		p.add("connect.topics", "%w", err)
+	}
+	for _, one := range []struct{ field, name string }{{"connect.principal", m.Connect.Principal}, {"connect.sourcePrincipal", m.Connect.SourcePrincipal}} {
+		if (preflight.Principals{Target: one.name}).Check() != nil {
+			p.add(one.field, "%q is not TYPE:NAME, such as User:mm2", one.name)
+		}
+	}
 	if m.Connect.FlushTimeout == "" {
 		return
 	}

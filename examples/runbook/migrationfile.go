@@ -46,6 +46,18 @@ type connectSection struct {
 	FlushTimeout durationText `json:"flushTimeout"`
 	// Calm is for how long the workers must have had no rebalance.
 	Calm durationText `json:"calm"`
+	// Principal is as whom the brokers know connector and worker, SourcePrincipal on the
+	// source where that is another.
+	Principal       string `json:"principal"`
+	SourcePrincipal string `json:"sourcePrincipal"`
+	// Topics are those that the workers keep their state in.
+	Topics connectTopicsSection `json:"topics"`
+}
+
+type connectTopicsSection struct {
+	Config string `json:"config"`
+	Offset string `json:"offset"`
+	Status string `json:"status"`
 }
 
 // durationText is a duration as Go writes it: a number without a unit would be

@@ -221,7 +221,7 @@ func (a *app) savepointOffsets(ctx context.Context, want wanted) error {
 	}
 	a.explainWarnings(p.Warnings)
 	if want.into != "" && len(p.Sources) > 1 {
-		a.note("plan takes one of these %d sources: name it in positions.operator of %s", len(p.Sources), quoted(a.file))
+		a.note("plan takes one of these %d sources: name it in positions.operator of %s", len(p.Sources), shown.Argument(a.file))
 	}
 	return a.keepPositions(document, want.into)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -23,13 +24,13 @@ func (h *handBack) checkFolders() error {
 		case f.flag == "rewrite-savepoint" && strings.TrimSpace(f.dir) == "":
 			return usagef("--rewrite-savepoint: no folder is named")
 		case err == nil && len(u.Scheme) > 1 && u.Scheme != "file":
-			return usagef("--%s %s: a local folder is wanted; copy the savepoint from there, or to there", f.flag, quoted(f.dir))
+			return usagef("--%s %s: a local folder is wanted; copy the savepoint from there, or to there", f.flag, shown.Argument(f.dir))
 		}
 	}
 	if _, err := os.Stat(h.savepoint); err == nil {
 		// It may be what an earlier run has written; that is found out later.
 		if _, err := os.Stat(filepath.Join(h.savepoint, "_metadata")); err != nil {
-			return usagef("--rewrite-savepoint %s: it is there already, and is no savepoint: name a folder that is not", quoted(h.savepoint))
+			return usagef("--rewrite-savepoint %s: it is there already, and is no savepoint: name a folder that is not", shown.Argument(h.savepoint))
 		}
 	}
 	return nil
@@ -70,7 +71,7 @@ func (a *app) rewriteSavepoint(ctx context.Context, s *session, plan *offsetmap.
 	}
 	if u, err := url.Parse(request.From); err == nil && len(u.Scheme) > 1 && u.Scheme != "file" {
 		to.from = "FOLDER"
-		return &hintedError{err: fmt.Errorf("nothing was changed: the savepoint lies at %s, and is rewritten in a local folder: copy it, all of its files", quoted(request.From)), next: to.askedForSavepoint()}
+		return &hintedError{err: fmt.Errorf("nothing was changed: the savepoint lies at %s, and is rewritten in a local folder: copy it, all of its files", shown.Argument(request.From)), next: to.askedForSavepoint()}
 	}
 	boundary, err := a.boundaryOf(ctx, s, plan)
 	if err != nil {
@@ -118,7 +119,7 @@ the folder is whole by itself, and may be copied to where Flink reads it
 the job is to have the uid of its source, and the topics that it had
 %s
 leave connector %s STOPPED: two would write
-`, s.FlinkStopped.Value, s.FlinkStopped.By, s.FlinkStopped.Reason, quoted(s.Location), committablesText(s), plan.Body.Connector.Name)
+`, s.FlinkStopped.Value, s.FlinkStopped.By, s.FlinkStopped.Reason, shown.Argument(s.Location), committablesText(s), plan.Body.Connector.Name)
 }
 
 // committablesText says what a restored exactly-once sink does with its transactions.

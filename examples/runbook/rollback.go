@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -78,7 +79,7 @@ plan say nothing here.`,
 // holds it: a new plan is of no use to them.
 func (a *app) noWayBack(err error) error {
 	return &blockedError{err: fmt.Errorf("%w; what was there before, and where Flink may go on, stand in the state.dir of the machine on which the plan was made: run rollback there, or bring that folder here. "+
-		"If it is lost, stop the connector, wait until its status shows STOPPED and no task, and restore the job from its savepoint, which repeats all that was copied since and loses nothing that the source still has: curl -X PUT %s", err, quoted(a.read.connectorURL()+"/stop"))}
+		"If it is lost, stop the connector, wait until its status shows STOPPED and no task, and restore the job from its savepoint, which repeats all that was copied since and loses nothing that the source still has: curl -X PUT %s", err, shown.Argument(a.read.connectorURL()+"/stop"))}
 }
 
 // rollback goes back and writes the boundary, if there is one.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 )
 
 // missingFilesHint says how to go on without the state files that a savepoint
@@ -29,11 +30,11 @@ func (a *app) missingFilesHint(command string, e *flinkstate.MissingFilesError) 
 	case mapped:
 		return again + ", once the files are where they were looked for"
 	case len(offers) == 0 && a.file == "" && strings.Contains(sharedFolder(e.Files), "="):
-		return "runbook -f migration.yaml " + command + ", once positions.pathMap there says where " + quoted(sharedFolder(e.Files)) + " is now"
+		return "runbook -f migration.yaml " + command + ", once positions.pathMap there says where " + shown.Argument(sharedFolder(e.Files)) + " is now"
 	case len(offers) == 0 && a.file == "":
-		return again + " with --path-map " + quoted(sharedFolder(e.Files)+"=FOLDER") + ", where FOLDER is where that is now" + sure
+		return again + " with --path-map " + shown.Argument(sharedFolder(e.Files)+"=FOLDER") + ", where FOLDER is where that is now" + sure
 	case len(offers) == 0:
-		return again + ", once positions.pathMap says where " + quoted(sharedFolder(e.Files)) + " is now"
+		return again + ", once positions.pathMap says where " + shown.Argument(sharedFolder(e.Files)) + " is now"
 	case inFile:
 		var lines []string
 		for _, from := range slices.Sorted(maps.Keys(offers)) {
@@ -41,13 +42,13 @@ func (a *app) missingFilesHint(command string, e *flinkstate.MissingFilesError) 
 		}
 		where := "a migration file"
 		if a.file != "" {
-			where = quoted(a.file)
+			where = shown.Argument(a.file)
 		}
 		return "add to positions.pathMap of " + where + " " + strings.Join(lines, " and ") + sure + "; then " + again
 	default:
 		var flags strings.Builder
 		for _, from := range slices.Sorted(maps.Keys(offers)) {
-			flags.WriteString(" --path-map " + quoted(from+"="+offers[from]))
+			flags.WriteString(" --path-map " + shown.Argument(from+"="+offers[from]))
 		}
 		return again + " with" + flags.String() + sure
 	}

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -16,6 +17,8 @@ type Broker struct {
 	*Process
 	// Bootstrap is host:port; it stays the same when the broker is started again.
 	Bootstrap string
+	// Login is host:port of the listener for [Options.Users] (SASL_PLAINTEXT, PLAIN); empty without them.
+	Login string
 	// ClusterID is what the broker reports, [SourceClusterID] or [TargetClusterID].
 	ClusterID string
 
@@ -24,18 +27,24 @@ type Broker struct {
 }
 
 // startBroker formats and starts a node.
-func (l *Lab) startBroker(ctx context.Context, name, clusterID string, extra Properties) (*Broker, error) {
+func (l *Lab) startBroker(ctx context.Context, name, clusterID string, users map[string]string, extra Properties) (*Broker, error) {
 	b := &Broker{ClusterID: clusterID, Process: l.newProcess(name)}
 	config := filepath.Join(l.dir, name+".properties")
 	b.configure = func() error {
-		p, err := b.ports.take(2)
+		p, err := b.ports.take(3)
 		if err != nil {
 			return err
 		}
 		b.Bootstrap = net.JoinHostPort("127.0.0.1", strconv.Itoa(p[0]))
 		b.controllerPort = p[1]
 		data := filepath.Join(l.dir, name+"-data")
-		return os.WriteFile(config, brokerProperties(p[0], p[1], data, extra).render(), 0o600)
+		properties := brokerProperties(p[0], p[1], data, nil)
+		if len(users) > 0 {
+			b.Login = net.JoinHostPort("127.0.0.1", strconv.Itoa(p[2]))
+			properties.authorize(p[2], users)
+		}
+		maps.Copy(properties, extra)
+		return os.WriteFile(config, properties.render(), 0o600)
 	}
 	b.probe = func(ctx context.Context) bool { return b.serves(ctx, b.Bootstrap) }
 	if err := b.configure(); err != nil {

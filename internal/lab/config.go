@@ -44,6 +44,22 @@ func brokerProperties(port, controllerPort int, dataDir string, extra Properties
 	return p
 }
 
+// authorize lets a broker hold ACLs, with a listener for users.
+func (p Properties) authorize(port int, users map[string]string) {
+	login := fmt.Sprintf("LOGIN://127.0.0.1:%d", port)
+	p["listeners"] += "," + login
+	p["advertised.listeners"] += "," + login
+	p["listener.security.protocol.map"] += ",LOGIN:SASL_PLAINTEXT"
+	p["listener.name.login.sasl.enabled.mechanisms"] = "PLAIN"
+	jaas := "org.apache.kafka.common.security.plain.PlainLoginModule required"
+	for _, name := range slices.Sorted(maps.Keys(users)) {
+		jaas += fmt.Sprintf(" user_%s=%q", name, users[name])
+	}
+	p["listener.name.login.plain.sasl.jaas.config"] = jaas + ";"
+	p["authorizer.class.name"] = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+	p["super.users"] = "User:ANONYMOUS"
+}
+
 // nodeProperties are those of a further node, a broker alone.
 func nodeProperties(id, port, controllerPort int, dataDir string, extra Properties) Properties {
 	p := brokerProperties(port, controllerPort, dataDir, nil)

@@ -68,6 +68,23 @@ value.converter=org.apache.kafka.connect.converters.ByteArrayConverter
 	}
 }
 
+func TestABrokerWithUsersHasAnAuthorizerAndAListenerForThem(t *testing.T) {
+	got := brokerProperties(9, 10, "/data", nil)
+	got.authorize(11, map[string]string{"b": "2", "a": "1"})
+	want := brokerProperties(9, 10, "/data", Properties{
+		"listeners":                                   "PLAINTEXT://127.0.0.1:9,CONTROLLER://127.0.0.1:10,LOGIN://127.0.0.1:11",
+		"advertised.listeners":                        "PLAINTEXT://127.0.0.1:9,LOGIN://127.0.0.1:11",
+		"listener.security.protocol.map":              "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,LOGIN:SASL_PLAINTEXT",
+		"listener.name.login.sasl.enabled.mechanisms": "PLAIN",
+		"listener.name.login.plain.sasl.jaas.config":  `org.apache.kafka.common.security.plain.PlainLoginModule required user_a="1" user_b="2";`,
+		"authorizer.class.name":                       "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+		"super.users":                                 "User:ANONYMOUS",
+	})
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestPropertiesAreEscapedAsJavaDoes(t *testing.T) {
 	for _, tc := range []struct{ key, value, want string }{
 		{"a", "b c=d:e#f", "a=b c=d:e#f"},

@@ -22,6 +22,9 @@ type Properties map[string]string
 type Options struct {
 	// Version is the Kafka release of brokers and worker, e.g. 3.9.2. By default, [DefaultVersion].
 	Version string
+	// Users are the passwords of users, by name. With any, the brokers hold ACLs, by which who comes without a login is a
+	// super user, and have a listener for them, [Broker.Login].
+	Users map[string]string
 	// Source and Target are extra settings of the brokers.
 	Source, Target Properties
 	// Worker are extra settings of the worker.

@@ -1,15 +1,17 @@
-package main
+package shown_test
 
 import (
 	"os/exec"
 	"testing"
+
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 )
 
 // What is printed for a person to paste must reach the program as it was.
 func TestAShellLeavesAPrintedArgumentAsItIs(t *testing.T) {
 	t.Parallel()
 	for _, plain := range []string{"copy-orders", "./a/b_c.yaml", "sha256:0f", "Kopie-Müller"} {
-		if got := quoted(plain); got != plain {
+		if got := shown.Argument(plain); got != plain {
 			t.Errorf("%q is quoted: %s", plain, got)
 		}
 	}
@@ -19,9 +21,9 @@ func TestAShellLeavesAPrintedArgumentAsItIs(t *testing.T) {
 				t.Logf("no %s here", shell)
 				continue
 			}
-			got, err := exec.CommandContext(t.Context(), shell, "-c", "printf %s "+quoted(arg)).Output()
+			got, err := exec.CommandContext(t.Context(), shell, "-c", "printf %s "+shown.Argument(arg)).Output()
 			if err != nil || string(got) != arg {
-				t.Errorf("%s makes %q of %s, want %q: %v", shell, got, quoted(arg), arg, err)
+				t.Errorf("%s makes %q of %s, want %q: %v", shell, got, shown.Argument(arg), arg, err)
 			}
 		}
 	}
