@@ -108,3 +108,20 @@ func TestHowLongIsFollowed(t *testing.T) {
 		t.Errorf("cancelled: %v, %+v", err, last)
 	}
 }
+
+// Without For it is the rollback window that is attested, from the start on.
+func TestFollowingLastsForTheAttestedWindow(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	enough := errors.New("enough")
+	o := flinkmm2.FollowOptions{Round: func(*flinkmm2.Proof, error) error { return enough }}
+	if _, err := w.steps.Follow(t.Context(), w.plan, o); !errors.Is(err, enough) {
+		t.Errorf("within the window: %v", err)
+	}
+	w.mu.Lock()
+	w.ahead += 1000 * time.Hour
+	w.mu.Unlock()
+	if last, err := w.steps.Follow(t.Context(), w.plan, o); err == nil || last != nil || !strings.Contains(err.Error(), "has passed since the start at") {
+		t.Errorf("after it: %v", err)
+	}
+}
