@@ -64,6 +64,7 @@ func TestLintLeavesToOtherChecksWhatIsTheirs(t *testing.T) {
 		{[]string{"offset-syncs.topic.location", "target", "emit.offset-syncs.enabled", "true"}, connectrest.KafkaVersion(4, 3), "config/offset-syncs-keys"},
 		{[]string{"replication.policy.class", prefixes, "target.cluster.alias", "source"}, connectrest.KafkaVersion(4, 3), "config/equal-aliases"},
 		{[]string{"tasks.max", "0"}, connectrest.KafkaVersion(4, 3), "config/tasks-max"},
+		{[]string{"emit.offset-syncs.enabled", "maybe"}, connectrest.KafkaVersion(3, 8), "config/invalid-value"},
 		{[]string{"source.cluster.alias", ""}, connectrest.KafkaVersion(4, 3), "config/invalid-value"},
 		{[]string{"errors.log.enable", "true"}, connectrest.KafkaVersion(4, 3), "config/errors-log-messages"},
 		{[]string{"errors.log.include.messages", "true"}, connectrest.KafkaVersion(4, 3), "config/errors-log-messages"},

@@ -1,8 +1,10 @@
 package preflight
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -104,6 +106,52 @@ func TestThatNoJobRunsIsSaidWhereItIsKnown(t *testing.T) {
 	} {
 		if got := jobScope(c.job); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.job, got, c.want)
+		}
+	}
+}
+
+// Nobody is asked for the owners of transactions where none is open, or none is known.
+func TestOwnersAreAskedForWhereATransactionIsOpen(t *testing.T) {
+	none := describeOwners(t.Context(), nil, offsetmap.Known([]OpenTransaction{}), time.Now())
+	if !none.IsAbsent() {
+		t.Errorf("of no transaction: %v", none)
+	}
+	unknown := describeOwners(t.Context(), nil, offsetmap.NotKnown[[]OpenTransaction](errNoAge), time.Now())
+	if _, ok := unknown.Get(); ok || unknown.IsAbsent() || !errors.Is(unknown.Err(), errNoAge) {
+		t.Errorf("of transactions that are not known: %v", unknown)
+	}
+}
+
+// What would be created on the target is known where the target and its names are.
+func TestWhatWouldBeCreatedNeedsTheNames(t *testing.T) {
+	kase := pairCase(nil, nil, nil)
+	delete(must(kase.Facts.Target).Topics, "a")
+	s := settings{connectrest.Config{"topics": "a,b"}}
+	if got := kase.created(s); len(got) != 1 || got[0] != "the topic a" {
+		t.Errorf("created: %q", got)
+	}
+	kase.policy = offsetmap.NotKnown[policy](errNoAge)
+	if got := kase.created(s); len(got) != 0 {
+		t.Errorf("created without names: %q", got)
+	}
+}
+
+// A target topic that is not there, or was not told, has no partitions to look at.
+func TestLeadersAreLookedForInTopicsThatWereTold(t *testing.T) {
+	judge := func(*Case, *Reporter) {}
+	for _, c := range Checks() {
+		if c.ID == "target/partition-leaderless" {
+			judge = c.Judge
+		}
+	}
+	for name, change := range map[string]func(map[string]Topic){
+		"missing":  func(m map[string]Topic) { delete(m, "a") },
+		"not told": func(m map[string]Topic) { m["a"] = Topic{Name: "a", Err: kerr.TopicAuthorizationFailed} },
+	} {
+		kase := pairCase(nil, nil, nil)
+		change(must(kase.Facts.Target).Topics)
+		if _, saw := findings(func(r *Reporter) { judge(kase, r) }); len(saw) != 1 || !strings.HasPrefix(saw[0], "b: ") {
+			t.Errorf("%s: saw %q", name, saw)
 		}
 	}
 }
