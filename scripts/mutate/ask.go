@@ -93,13 +93,20 @@ func (s *suite) explored(ctx context.Context, name, trace string, flags ...strin
 	if err := os.Remove(trace); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, "", err
 	}
-	from := time.Now()
-	how, said, err := s.run(ctx, []string{name}, 10*time.Minute, []string{"MUTANTS_REACHED=" + trace}, flags...)
-	if err != nil {
-		return nil, "", err
-	}
-	if how != passed {
-		return nil, "", fmt.Errorf("%s of %s fails without a mutant:\n%s", name, s.pkg, said)
+	var from time.Time
+	var said string
+	for tries := 1; ; tries++ {
+		from = time.Now()
+		how, text, err := s.run(ctx, []string{name}, 10*time.Minute, []string{"MUTANTS_REACHED=" + trace}, flags...)
+		if err != nil {
+			return nil, "", err
+		}
+		if said = text; how == passed {
+			break
+		}
+		if tries == 3 { // on a machine that is busy with others, a broker may be late once
+			return nil, "", fmt.Errorf("%s of %s fails without a mutant, three times:\n%s", name, s.pkg, said)
+		}
 	}
 	t := &test{name: name, took: time.Since(from), reaches: map[int]bool{}}
 	raw, err := os.ReadFile(trace)
