@@ -115,6 +115,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (stood, pref
 	probe.Sleep = m.awaitsSecondLook
 	probe.Flink, probe.FlinkJob = m.flink, m.job
 	probe.Sinks = from.question.Sinks
+	probe.Config = m.given
 	probe.Spans = []time.Duration{m.planLifetime()}
 	if a := req.Attestations.RollbackWindow; a != nil {
 		if window, err := time.ParseDuration(a.Value); err == nil { // attest/rollback-window says so otherwise

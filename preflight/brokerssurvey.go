@@ -19,13 +19,14 @@ func (p Probe) surveyBrokers(ctx context.Context, f Facts, s *Surroundings) {
 
 	from, _ := s.SourceConfigs.Get()
 	to, _ := s.TargetConfigs.Get()
-	config, _ := f.Connector.Get()
+	config := f.config()
 	wanted := moments{}
 	var remote []string
 	for topic, settings := range from {
 		retentionMoments(f.At, topic, settings, wanted)
+		compactionMoments(f.At, topic, settings, wanted)
 		growthMoments(f.At, topic, settings, wanted)
-		if name, err := TargetTopic(config.Config, topic); err == nil && to[name] != nil {
+		if name, err := TargetTopic(config, topic); err == nil && to[name] != nil {
 			limitMoments(f.At, topic, to[name], wanted)
 		}
 		if strings.EqualFold(settings[keyRemote], "true") {
@@ -45,5 +46,5 @@ func (p Probe) surveyBrokers(ctx context.Context, f Facts, s *Surroundings) {
 // brokerSurveyChecks are about what brokers and topics are set to, how old records are,
 // and what moves.
 func brokerSurveyChecks() []Check {
-	return slices.Concat(replicaChecks(), retentionChecks(), rollbackChecks(), targetConfigChecks(), targetTimeChecks(), hangingChecks(), movementChecks(), rightsChecks())
+	return slices.Concat(replicaChecks(), retentionChecks(), rollbackChecks(), compactionChecks(), targetConfigChecks(), targetTimeChecks(), hangingChecks(), movementChecks(), rightsChecks())
 }

@@ -92,7 +92,7 @@ func TestACompactedSourceHasNoCountdown(t *testing.T) {
 	for _, admin := range []preflight.Admin{l.probe.Source, l.probe.Target} {
 		l.alter(admin, "payments", "cleanup.policy", "compact")
 	}
-	l.want(l.judge())
+	l.want(l.judge(), "warn source/compacted payments", "block source/compacted payments-0")
 }
 
 func TestCopiesThatTheTargetWouldDeleteAtOnceBlock(t *testing.T) {
@@ -189,13 +189,13 @@ func TestATargetThatDeletesWhatTheSourceCompactsWarns(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, setup{})
 	l.alter(l.probe.Source, "orders", "cleanup.policy", "compact")
-	l.want(l.judge(), "warn target/cleanup-policy orders")
+	l.want(l.judge(), "warn source/compacted orders", "warn target/cleanup-policy orders")
 	l.alter(l.probe.Target, "orders", "cleanup.policy", "compact,delete")
-	l.want(l.judge(), "warn target/cleanup-policy orders")
+	l.want(l.judge(), "warn source/compacted orders", "warn target/cleanup-policy orders")
 	l.alter(l.probe.Target, "orders", "retention.ms", "-1")
-	l.want(l.judge())
+	l.want(l.judge(), "warn source/compacted orders")
 	l.alter(l.probe.Source, "orders", "cleanup.policy", "compact,delete", "retention.ms", "-1")
-	l.want(l.judge())
+	l.want(l.judge(), "warn source/compacted orders")
 }
 
 func TestAPartitionWithoutALeaderIsNamedWithItsBrokers(t *testing.T) {
@@ -228,7 +228,7 @@ func TestSettingsThatAreDeniedLeaveTheirChecksUnmade(t *testing.T) {
 		slices.Sort(ids)
 		return ids
 	}
-	want := append([]string{"source/retention", "source/tiered"}, ofBoth...)
+	want := append([]string{"source/compacted", "source/retention", "source/tiered"}, ofBoth...)
 	slices.Sort(want)
 	r := l.judge()
 	if got := unmade(r); !slices.Equal(got, want) {

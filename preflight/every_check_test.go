@@ -23,7 +23,7 @@ func breakages() map[string]breakage {
 	all := map[string]breakage{}
 	for _, area := range []map[string]breakage{
 		brokerBreakages(), workerBreakages(), configBreakages(), lintBreakages(), offsetBreakages(), flinkBreakages(), flinkJobBreakages(), ruleBreakages(), attestBreakages(), confirmBreakages(), sinkBreakages(), workersBreakages(),
-		brokerSurveyBreakages(), hangingBreakages(), deadlineBreakages(), rightsBreakages(),
+		brokerSurveyBreakages(), hangingBreakages(), deadlineBreakages(), compactionBreakages(), rightsBreakages(),
 		boundaryBreakages(),
 	} {
 		maps.Copy(all, area)

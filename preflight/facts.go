@@ -67,8 +67,21 @@ type Facts struct {
 	Surroundings *Surroundings
 
 	unmeasured, unended *fresh.UnmeasuredError
-	noGroup             error     // why Group is absent
-	measuredAt          time.Time // when the ends of logs had been read
+	given               connectrest.Config // see config
+	noGroup             error              // why Group is absent
+	measuredAt          time.Time          // when the ends of logs had been read
+}
+
+// config is the connector's, and while there is none what it is to have; nil where neither
+// is known.
+func (f Facts) config() connectrest.Config {
+	if info, ok := f.Connector.Get(); ok {
+		return info.Config
+	}
+	if f.Connector.IsAbsent() {
+		return f.given
+	}
+	return nil
 }
 
 // Tail is where the log of one partition ended.

@@ -96,6 +96,8 @@ func (c *Case) namingPolicy() offsetmap.Fact[policy] {
 	switch {
 	case ok:
 		return fact(policyOf(settings{info.Config}))
+	case f.IsAbsent() && c.Facts.given != nil:
+		return fact(policyOf(settings{c.Facts.given}))
 	case f.IsAbsent():
 		return offsetmap.Absent[policy]()
 	default:

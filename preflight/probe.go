@@ -52,7 +52,7 @@ type Connect interface {
 // reaches, by the connector's config. [ReachedBy] makes one.
 type Resolver func(ctx context.Context, config connectrest.Config) (clusterID string, err error)
 
-// Probe says where to look. All fields but Group, Flink, the resolvers,
+// Probe says where to look. All fields but Config, Group, Flink, the resolvers,
 // Window, Calm, Principals, ConnectTopics, Sinks, Spans, Delivery, Sample, Positions,
 // Isolation, Now and Sleep are required.
 type Probe struct {
@@ -60,6 +60,8 @@ type Probe struct {
 	Connect        Connect
 	// Connector is the connector's name.
 	Connector string
+	// Config is the Question's. It names the target's topics while there is no connector.
+	Config connectrest.Config
 	// Topics are the source topics of the migration.
 	Topics []string
 	// Group is the old job's consumer group on the source. Without one no group
@@ -124,7 +126,7 @@ var errNoResolver = errors.New("no resolver was given that could tell")
 // Observe reads every fact once, freshly. It never fails as a whole.
 func (p Probe) Observe(ctx context.Context) Facts {
 	now := p.clock()
-	f := Facts{Name: p.Connector, Topics: sortedUnique(p.Topics), GroupID: p.Group}
+	f := Facts{Name: p.Connector, Topics: sortedUnique(p.Topics), GroupID: p.Group, given: p.Config}
 	// First: it may wait for a minute until Flink's answers are fresh, and what the
 	// clusters and the worker show would be as old.
 	p.observeFlink(ctx, &f)
@@ -216,9 +218,9 @@ func (p Probe) observeSource(ctx context.Context, f *Facts) {
 
 func (p Probe) observeTarget(ctx context.Context, f *Facts) {
 	var names []string
-	if c, ok := f.Connector.Get(); ok {
+	if config := f.config(); config != nil {
 		for _, t := range f.Topics {
-			if name, err := TargetTopic(c.Config, t); err == nil {
+			if name, err := TargetTopic(config, t); err == nil {
 				names = append(names, name)
 			}
 		}
