@@ -61,10 +61,10 @@ func realBreakages(t *testing.T, stage *jvm.Lab, orders string) map[string]realB
 		}, says: []string{"of 2 partitions 2 have fewer replicas", "with the replicas [1]"}},
 		"source/hanging-transaction": {of: hanging(stage.Source, sourceOf, orders, 1), says: []string{
 			"it hangs: for its coordinator there is none: its transactional id is " + orders + "-late, Empty", "The connector reads uncommitted",
-			"kafka-transactions.sh --bootstrap-server " + stage.Source.Bootstrap + " abort --topic " + orders + " --partition 1 --start-offset 0",
+			"kafka-transactions.sh --bootstrap-server " + stage.Source.Bootstrap + " abort --topic " + orders + " --partition 1 --start-offset ",
 		}},
 		"target/hanging-transaction": {of: hanging(stage.Target, targetOf, orders, 1), says: []string{
-			"kafka-transactions.sh --bootstrap-server " + stage.Target.Bootstrap + " abort --topic " + orders + " --partition 1 --start-offset 0",
+			"kafka-transactions.sh --bootstrap-server " + stage.Target.Bootstrap + " abort --topic " + orders + " --partition 1 --start-offset ",
 		}},
 		"worker/internal-topics": {of: func(l *lab) func() {
 			l.alter(l.probe.Target, "connect-lab-status", "cleanup.policy", "compact,delete")
