@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
-	"github.com/flinkmm2/flinkmm2/internal/proof"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
@@ -138,26 +137,40 @@ func addresses(s connectrest.Status) []string {
 	return slices.DeleteFunc(slices.Compact(all), func(a string) bool { return a == "" })
 }
 
-// afterRestart goes by a proof that AfterRestart has made.
+// afterRestart goes by what AfterRestart has held against the mark of before the restart.
 func afterRestart(f acceptanceFacts, j *judgement) {
-	p := f.proof
-	if p == nil || p.Restart == nil {
+	p := f.restart
+	switch {
+	case p == nil:
 		j.lacks("nothing was recorded before and after a restart")
+		return
+	case !f.whole(p, j):
+		return
+	case p.Outcome != outcomeProven:
+		j.denies("the proof of %s, after the restart, ended with %s", p.CreatedAt, p.Outcome)
 		return
 	}
 	r := p.Restart
-	j.saw("since the mark of %s %d records were copied, and %d came twice, of at most %d that a restart explains", r.MarkedAt, r.Copied, r.Repeated, r.Allowed)
-	for _, t := range r.Tasks {
-		if t.Restarted {
-			j.saw("task %d runs on %s in another process than at the mark", t.ID, t.After)
-		}
-	}
-	if p.Outcome != string(proof.Proven) {
-		j.lacks("the proof after the restart is %s", p.Outcome)
-	}
 	for _, open := range r.Open {
 		j.lacks("%s", open)
 	}
+	var tasks, still named
+	for _, t := range r.Tasks {
+		if t.Restarted {
+			tasks.add("%d on %s", t.ID, t.After)
+		} else {
+			still.add("%d on %s", t.ID, t.After)
+		}
+	}
+	switch {
+	case still.n > 0 && len(r.Open) == 0:
+		j.lacks("tasks are not shown to have been restarted: %s", &still)
+	case tasks.n > 0:
+		j.saw("restarted since the mark of %s: task %s", r.MarkedAt, &tasks)
+	case len(r.Open) == 0:
+		j.lacks("no task runs after the restart")
+	}
+	j.saw("%d records came since, none missing; %d came twice, and the restart explains %d", r.Copied, r.Repeated, r.Allowed)
 }
 
 func noCompanions(f acceptanceFacts, j *judgement) {

@@ -3,6 +3,7 @@ package flinkmm2
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,6 +90,9 @@ type AcceptanceRequest struct {
 	// Proof is the last that Watch made of the plan. Without one no point about records
 	// is shown.
 	Proof *Proof
+	// AfterRestart is the one of AfterRestart, for the point of the restart. By default,
+	// Proof stands for it too when it is one.
+	AfterRestart *Proof
 	// Attested are a person's words for points that cannot be seen. One for a point
 	// that is not Attestable is an error.
 	Attested map[AcceptanceID]offsetmap.Attestation[string]
@@ -150,8 +154,13 @@ func (m *Migration) AcceptanceList(ctx context.Context, plan *offsetmap.Plan, r 
 
 // check holds the request to the plan.
 func (r AcceptanceRequest) check(plan *offsetmap.Plan) error {
-	if p := r.Proof; p != nil && (p.Plan != plan.Digest || p.Connector != plan.Body.Connector.Name) {
-		return fmt.Errorf("the proof is of plan %s and connector %q, not of plan %s and connector %q", p.Plan, p.Connector, plan.Digest, plan.Body.Connector.Name)
+	for _, p := range []*Proof{r.Proof, r.AfterRestart} {
+		if p != nil && (p.Plan != plan.Digest || p.Connector != plan.Body.Connector.Name) {
+			return fmt.Errorf("the proof is of plan %s and connector %q, not of plan %s and connector %q", p.Plan, p.Connector, plan.Digest, plan.Body.Connector.Name)
+		}
+	}
+	if r.AfterRestart != nil && r.AfterRestart.Restart == nil {
+		return errors.New("the proof after a restart is none: nothing of a restart is in it")
 	}
 	known := acceptancePoints()
 	for id, a := range r.Attested {
@@ -214,6 +223,7 @@ func startedBy(entries []Entry, connector, digest string) (s journalStart) {
 type acceptanceFacts struct {
 	plan    *offsetmap.Plan
 	proof   *Proof
+	restart *Proof // after a restart
 	journal journalStart
 
 	// first and later are the two looks at the connector, which lie between apart.

@@ -16,7 +16,10 @@ import (
 // lookForAcceptance looks at everything that the list judges. It never fails: what
 // could not be seen is an unknown fact.
 func (m *Migration) lookForAcceptance(ctx context.Context, plan *offsetmap.Plan, r AcceptanceRequest, start journalStart) acceptanceFacts {
-	f := acceptanceFacts{plan: plan, proof: r.Proof, journal: start, between: cmp.Or(max(r.Between, 0), defaultBetween)}
+	f := acceptanceFacts{plan: plan, proof: r.Proof, restart: r.AfterRestart, journal: start, between: cmp.Or(max(r.Between, 0), defaultBetween)}
+	if f.restart == nil && f.proof != nil && f.proof.Restart != nil {
+		f.restart = f.proof
+	}
 	f.first = m.lookAtConnector(ctx, plan)
 	looked := m.now()
 	f.connector = factOf(m.cfg.Connect.Connector(ctx, m.cfg.Connector))

@@ -93,7 +93,7 @@ func acceptancePoints() []acceptancePoint {
 		{AcceptNothingMissing, "No record behind the boundary is missing", watch + back, nothingMissing},
 		{AcceptRunning, "Connector and tasks are RUNNING, the source offsets advance, and the lag goes to nothing", "Read the worker's log, and GET /connectors/NAME/status. Watch again: runbook watch --until caught-up" + back, isRunning},
 		{AcceptImage, "The workers run the image as agreed: no root, the pod's address advertised, logs to stdout", "No API shows it: state it (attest.confirm.image and attest.confirm.kubernetes before the plan, or the point image now)", imageAsAgreed},
-		{AcceptRestart, "After a restart of the workers the copying goes on from Connect's offsets", "Restart the workers one by one between two watches, and accept again: runbook watch --mark-restart, runbook watch --after-restart. Or state what was seen", afterRestart},
+		{AcceptRestart, "After a restart of the workers the copying goes on from Connect's offsets", "Mark, restart the workers one by one, and prove: runbook watch --mark-restart, then runbook watch --after-restart. Of a restart that was not marked, state what was seen", afterRestart},
 		{AcceptNoCompanions, "There is no MirrorCheckpointConnector and no MirrorHeartbeatConnector", "Delete it: DELETE /connectors/NAME", noCompanions},
 		{AcceptNoSynchronisation, "No offset-sync, group offset, topic config or ACL was synchronised since the start", "Find out who has changed it: kafka-configs.sh --describe --topic TOPIC, kafka-acls.sh --list --topic TOPIC, kafka-consumer-groups.sh --describe --group GROUP on the target. State what is known of it", noSynchronisation},
 		{AcceptAsBefore, "Target topics, partitions and the form of records are as the old job left them", "Compare a record of before with one of after C, tell the consumers, and state what is known of it", asBefore},
@@ -136,8 +136,16 @@ func (f acceptanceFacts) proofOf(j *judgement) *Proof {
 		j.lacks("there is no proof of the plan")
 		return nil
 	}
+	if !f.whole(f.proof, j) {
+		return nil
+	}
+	return f.proof
+}
+
+// whole reports whether a proof is of all partitions of the plan.
+func (f acceptanceFacts) whole(p *Proof, j *judgement) bool {
 	got := map[offsetmap.TopicPartition]offsetmap.NextOffset{}
-	for _, p := range f.proof.Partitions {
+	for _, p := range p.Partitions {
 		got[p.TopicPartition] = p.Next
 	}
 	var lack named
@@ -147,10 +155,9 @@ func (f acceptanceFacts) proofOf(j *judgement) *Proof {
 		}
 	}
 	if lack.n > 0 {
-		j.lacks("the proof of %s is not of %d partitions of the plan, or of another C: %s", f.proof.CreatedAt, lack.n, &lack)
-		return nil
+		j.lacks("the proof of %s is not of %d partitions of the plan, or of another C: %s", p.CreatedAt, lack.n, &lack)
 	}
-	return f.proof
+	return lack.n == 0
 }
 
 // toTheEnd reports whether a proof reaches to the source's end: one until the boundary, or

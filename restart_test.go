@@ -118,6 +118,7 @@ func TestARestartIsShownByANewProcess(t *testing.T) {
 	if r := p.Restart; r.Copied != 10 || r.Repeated > r.Allowed || r.Allowed < 10 || slices.ContainsFunc(r.Tasks, func(t flinkmm2.RestartedTask) bool { return !t.Restarted }) {
 		t.Errorf("%+v", r)
 	}
+	acceptedAfterRestart(w, p)
 	raw, err = p.Encode()
 	if err := errors.Join(err, schematest.Check(flinkmm2.ProofSchema(), raw)); err != nil {
 		t.Error(err)
@@ -136,6 +137,45 @@ func TestARestartIsShownByANewProcess(t *testing.T) {
 	p.Restart.Open = []string{"task 0 runs in the same process"}
 	if got := shown(p); got.State != flinkmm2.NotProven || !slices.Contains(got.Open, p.Restart.Open[0]) {
 		t.Errorf("the point of what is not shown: %+v", got)
+	}
+}
+
+// acceptedAfterRestart holds that the acceptance list shows the restart by its proof, and
+// only by that.
+func acceptedAfterRestart(w *wayBack, p *flinkmm2.Proof) {
+	w.Helper()
+	state := func(p *flinkmm2.Proof) flinkmm2.AcceptancePoint {
+		w.Helper()
+		list, err := w.steps.AcceptanceList(w.Context(), w.plan, flinkmm2.AcceptanceRequest{AfterRestart: p})
+		if list == nil {
+			w.Fatal(err)
+		}
+		return point(w.T, list, flinkmm2.AcceptRestart)
+	}
+	if got := state(p); got.State != flinkmm2.Shown || len(got.Evidence) != 2 {
+		w.Errorf("%s: seen %q, open %q", got.State, got.Evidence, got.Open)
+	}
+	for name, change := range map[string]func(*flinkmm2.Proof, *flinkmm2.RestartProof){
+		"the same process": func(_ *flinkmm2.Proof, r *flinkmm2.RestartProof) {
+			r.Open = []string{"task 0 runs in the same process"}
+		},
+		"a task stayed":      func(_ *flinkmm2.Proof, r *flinkmm2.RestartProof) { r.Tasks[0].Restarted = false },
+		"no task":            func(_ *flinkmm2.Proof, r *flinkmm2.RestartProof) { r.Tasks = nil },
+		"records are lost":   func(p *flinkmm2.Proof, _ *flinkmm2.RestartProof) { p.Outcome = "failed" },
+		"of some partitions": func(p *flinkmm2.Proof, _ *flinkmm2.RestartProof) { p.Partitions = p.Partitions[:1] },
+	} {
+		other, r := *p, *p.Restart
+		r.Tasks = slices.Clone(r.Tasks)
+		other.Restart = &r
+		change(&other, &r)
+		if got := state(&other); got.State != flinkmm2.NotProven || len(got.Open) == 0 {
+			w.Errorf("%s: %s, open %q", name, got.State, got.Open)
+		}
+	}
+	other := *p
+	other.Restart = nil
+	if list, err := w.steps.AcceptanceList(w.Context(), w.plan, flinkmm2.AcceptanceRequest{AfterRestart: &other}); list != nil || err == nil {
+		w.Errorf("a proof that is of no restart: %v", err)
 	}
 }
 

@@ -68,7 +68,15 @@ nothing anywhere. It ends with 8 while a point is not proven.`,
 				case proofPath == "" && !a.isOf(plan, proof.Plan, proofFile):
 					proof = nil
 				}
-				list, verdict := s.steps.AcceptanceList(ctx, plan, flinkmm2.AcceptanceRequest{Proof: proof, Attested: s.Acceptance, Between: between})
+				after, err := flinkmm2.ReadProof(filepath.Join(s.dir, afterRestartFile))
+				switch {
+				case errors.Is(err, fs.ErrNotExist): // no restart was proven
+				case err != nil:
+					return err
+				case !a.isOf(plan, after.Plan, afterRestartFile):
+					after = nil
+				}
+				list, verdict := s.steps.AcceptanceList(ctx, plan, flinkmm2.AcceptanceRequest{Proof: proof, AfterRestart: after, Attested: s.Acceptance, Between: between})
 				if list == nil {
 					return verdict
 				}

@@ -17,11 +17,13 @@ const (
 	proofFile   = "proof.json"
 	// checkpointFile is how far a proof has come, for watch --resume.
 	checkpointFile = "proof.checkpoint.json"
-	restartFile    = "restart.json" // how everything stood before a restart
-	boundaryFile   = "boundary.json"
-	positionsFile  = "positions.json"
-	preflightFile  = "preflight.json"
-	acceptanceFile = "acceptance.json"
+	// afterRestartFile is the proof after a restart, which a later watch does not replace.
+	afterRestartFile = "restart-proof.json"
+	restartFile      = "restart.json" // how everything stood before a restart
+	boundaryFile     = "boundary.json"
+	positionsFile    = "positions.json"
+	preflightFile    = "preflight.json"
+	acceptanceFile   = "acceptance.json"
 )
 
 // shardFile is the name of a file of one shard: proof-0-of-4.json.

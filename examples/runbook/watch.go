@@ -104,7 +104,8 @@ func (a *app) watched(ctx context.Context, s *session, plan *offsetmap.Plan, o f
 		if err != nil {
 			return nil, err
 		}
-		return s.steps.AfterRestart(ctx, plan, mark, o)
+		proof, err := s.steps.AfterRestart(ctx, plan, mark, o)
+		return proof, errors.Join(err, keepAfterRestart(s.dir, proof))
 	case !f.on:
 		return s.steps.Watch(ctx, plan, o)
 	}
@@ -124,6 +125,18 @@ func (a *app) watched(ctx context.Context, s *session, plan *offsetmap.Plan, o f
 		return proof, fmt.Errorf("%w; the last round stands in %s", err, path)
 	}
 	return proof, err
+}
+
+// keepAfterRestart keeps a proof for the acceptance list.
+func keepAfterRestart(dir string, proof *flinkmm2.Proof) error {
+	if proof == nil {
+		return nil
+	}
+	document, err := proof.Encode()
+	if err != nil {
+		return err
+	}
+	return flinkmm2.WriteFile(filepath.Join(dir, afterRestartFile), document)
 }
 
 // markRestart keeps the mark of a restart that follows.
