@@ -34,7 +34,7 @@ type OtherAct struct {
 // lookAtConnectorAgain comes after all that a survey waits for. Where it waits for
 // nothing there is one look.
 func (p Probe) lookAtConnectorAgain(ctx context.Context, f Facts) offsetmap.Fact[ConnectorLook] {
-	if p.Calm <= 0 && p.window() <= 0 || f.Connector.Err() != nil {
+	if p.Calm <= 0 && p.window() <= 0 || f.Connector.Err() != nil || f.Status.Err() != nil { // connector/unknown, connector/state
 		return offsetmap.Absent[ConnectorLook]()
 	}
 	look := ConnectorLook{Connector: connectorFact(p.Connect.Connector(ctx, p.Connector)), Status: offsetmap.Absent[connectrest.Status]()}
