@@ -91,6 +91,11 @@ func (w *rewriting) decide() {
 			w.problem(PartitionNotInState, tp, "the state has no split of it, so the restored job reads it from its first record: list it in Added to put it in")
 		}
 	}
+	for tp := range kept {
+		if !there[tp] {
+			w.problem(PartitionNotInState, tp, "it is in Kept, and the state has no split of it, so the restored job reads it from its first record")
+		}
+	}
 	slices.SortFunc(w.added, offsetmap.TopicPartition.Compare)
 	w.shared()
 }
@@ -127,7 +132,11 @@ func (w *rewriting) named() (kept, addable map[offsetmap.TopicPartition]bool) {
 // position decides about a partition that the state has.
 func (w *rewriting) position(p offsetmap.Position, kept, addable bool) {
 	to, named := w.request.Next[p.TopicPartition]
-	change := &SplitChange{TopicPartition: p.TopicPartition, Cluster: p.Cluster, From: p.Next, Marker: p.Unread, To: to, Stop: p.Stop, Subtask: fromEnumerator}
+	from := p.Next
+	if !p.State.IsNone() {
+		from = p.Start // as its enumerator stores it
+	}
+	change := &SplitChange{TopicPartition: p.TopicPartition, Cluster: p.Cluster, From: from, Marker: p.Unread, To: to, Stop: p.Stop, Subtask: fromEnumerator}
 	switch {
 	case named && to.IsNone():
 		return // said already
@@ -135,7 +144,10 @@ func (w *rewriting) position(p offsetmap.Position, kept, addable bool) {
 		w.problem(PartitionNotNamed, p.TopicPartition, "the source has it, %s: name its next offset, or list it in Kept", describe(p))
 		return
 	case !named:
-		change.How, change.To = SplitKept, p.Next
+		change.How, change.To = SplitKept, from
+	case !from.IsNone() && to.Compare(from) < 0:
+		w.problem(PositionRewound, p.TopicPartition, "the state stands at %v, behind C' = %v: C' is not the end of what followed this savepoint", from, to)
+		return
 	case p.State == offsetmap.Unassigned && w.enumeratorKeepsOffsets():
 		change.How = SplitFromEnumerator
 	case p.State == offsetmap.Unassigned:
@@ -146,9 +158,6 @@ func (w *rewriting) position(p offsetmap.Position, kept, addable bool) {
 		return
 	case !p.State.IsNone():
 		w.problem(SplitFinishedAlready, p.TopicPartition, "its enumerator had handed it out and no reader holds it, so it was finished (or never begun): list it in Added to let the job read it from %v on", to)
-		return
-	case !p.Next.IsNone() && to.Compare(p.Next) < 0:
-		w.problem(PositionRewound, p.TopicPartition, "the state stands at %v, behind C' = %v: C' is not the end of what followed this savepoint", p.Next, to)
 		return
 	case p.Next.IsNone():
 		change.How = SplitFromMarker

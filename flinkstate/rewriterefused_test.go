@@ -39,6 +39,10 @@ func TestRewritesThatAreRefused(t *testing.T) {
 	dynamic := oneSource(t, nil, reader(dynamicSplit("a", "orders", 0, 5)))
 	several := oneSource(t, nil, reader(dynamicSplit("a", "orders", 0, 5), dynamicSplit("b", "orders", 0, 5)))
 	added := []offsetmap.TopicPartition{orders(1)}
+	waiting := func(stored int) job { // orders-1 stands at 50, for no reader yet or no more
+		two := put(2, 0, sized("orders", 0, int64(-2), int64(noStop)), 0, sized("orders", 1, int64(50), int64(noStop)), stored)
+		return oneSource(t, enumerator(3, two, int8(1)), held)
+	}
 	for name, tt := range map[string]struct {
 		job  job
 		r    flinkstate.Rewrite
@@ -48,6 +52,9 @@ func TestRewritesThatAreRefused(t *testing.T) {
 		"a partition is forgotten":              {plain, flinkstate.Rewrite{}, flinkstate.PartitionNotNamed, "orders-0: the source has it, at 5"},
 		"a partition that is nowhere":           {plain, flinkstate.Rewrite{Next: ordersAt(t, 9, 9)}, flinkstate.PartitionNotInState, "orders-1: the state has no split of it"},
 		"behind the state":                      {plain, flinkstate.Rewrite{Next: ordersAt(t, 4)}, flinkstate.PositionRewound, "the state stands at 5, behind C' = 4"},
+		"behind the enumerator":                 {waiting(1), flinkstate.Rewrite{Next: ordersAt(t, 9, 49)}, flinkstate.PositionRewound, "orders-1: the state stands at 50, behind C' = 49"},
+		"behind what had finished":              {waiting(0), flinkstate.Rewrite{Next: ordersAt(t, 9, 49), Added: added}, flinkstate.PositionRewound, "orders-1: the state stands at 50, behind C' = 49"},
+		"kept, and nowhere":                     {plain, flinkstate.Rewrite{Next: ordersAt(t, 9), Kept: added}, flinkstate.PartitionNotInState, "orders-1: it is in Kept, and the state has no split of it"},
 		"named and kept":                        {plain, flinkstate.Rewrite{Next: ordersAt(t, 9), Kept: []offsetmap.TopicPartition{orders(0)}}, flinkstate.RewriteContradicts, "in Next and in Kept"},
 		"without an offset":                     {plain, flinkstate.Rewrite{Next: nextOffsets{orders(0): {}}}, flinkstate.RewriteContradicts, "no offset"},
 		"added without an offset":               {plain, flinkstate.Rewrite{Next: ordersAt(t, 9), Added: added}, flinkstate.RewriteContradicts, "Next has no offset"},
@@ -159,5 +166,31 @@ func TestUnflushedStateIsWrittenFlushed(t *testing.T) {
 	}
 	if got := listed(snap.Sources[0].Partitions); strings.Join(got, " ") != "orders-0@50 orders-1@60 orders-2@70" {
 		t.Errorf("positions: %v", got)
+	}
+}
+
+// Of Flink 1.18.0 and 1.18.1 nothing tells where the elements of another state begin in
+// the stream: they would be lost, also where the splits stay and one is put beside them.
+func TestUnflushedStateBesideAnotherIsNotAddedTo(t *testing.T) {
+	stream, at := unflushedStream(map[string][][]byte{readerState: {split("orders", 0, 5, noStop)}, "other": {{1, 2, 3}}}, readerState, "other")
+	j := oneSource(t, assigned("orders", 0), handle(inline(stream), at...))
+	_, err := flinkstate.PrepareRewrite(j.fsys(nil), "sp", flinkstate.Rewrite{Next: ordersAt(t, 5, 70), Added: []offsetmap.TopicPartition{orders(1)}})
+	if expectRefused(t, err, flinkstate.FormNotWritten); err == nil || !strings.Contains(err.Error(), "FLINK-34063") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Whoever leaves transactions out asks before whether those are committed, and can ask
+// about what could be read alone.
+func TestCommittablesThatWereNotReadAreNotLeftOut(t *testing.T) {
+	good := sinkElement(1, uint32(0xb91f252c), 1, 1, sized(int16(7), int64(7), "tx-0"))
+	j := oneSource(t, assigned("orders", 0), reader(split("orders", 0, 5, noStop)))
+	j.operators = append(j.operators, jobOp{id: otherID, parallelism: 2, subtasks: []jobSubtask{
+		{index: 0, managed: inState(committerState, good)},
+		{index: 1, managed: inState(committerState, sinkElement(9))},
+	}})
+	_, err := flinkstate.PrepareRewrite(j.fsys(nil), "sp", flinkstate.Rewrite{Next: ordersAt(t, 9), WithoutCommittables: true})
+	if expectRefused(t, err, flinkstate.FormNotWritten); err == nil || !strings.Contains(err.Error(), "not all of what its committer holds could be read") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -24,6 +24,10 @@ func (w *rewriting) dropCommittables() {
 				w.problem(FormNotWritten, offsetmap.TopicPartition{}, "operator %s: what its committer holds is not understood as that of a KafkaSink, and cannot be left out", p.operator)
 				continue
 			}
+			if why := w.notRead(p.operator, state.name); why != "" {
+				w.problem(FormNotWritten, offsetmap.TopicPartition{}, "operator %s: not all of what its committer holds could be read, so nothing tells whether it is committed: %s", p.operator, why)
+				continue
+			}
 			w.dropping[p.operator] = true
 			w.dropped = append(w.dropped, w.snapshot.Sinks[at].Transactions...)
 		}
@@ -36,6 +40,21 @@ func (w *rewriting) dropCommittables() {
 			}
 		}
 	}
+}
+
+// notRead says why a state was not understood to its last element, empty where it was.
+func (w *rewriting) notRead(operator, state string) string {
+	for _, op := range w.snapshot.Operators {
+		if op.ID != operator {
+			continue
+		}
+		for _, s := range op.States {
+			if s.Name == state {
+				return s.NotRead
+			}
+		}
+	}
+	return ""
 }
 
 func (w *rewriting) drops(p *handlePlace, state opState) bool {

@@ -197,13 +197,15 @@ func (w *rewriting) rewriteSource() error {
 				return err
 			}
 		}
-		if h.form(s.src.data) == unflushedForm && len(h.others) > 0 && s.changed {
-			w.problem(FormNotWritten, offsetmap.TopicPartition{}, "subtask %d: elements of several states, compressed by Flink 1.18.0 or 1.18.1 (FLINK-34063): where they stand cannot be told", h.subtask)
-		}
 		w.states = append(w.states, s)
 	}
 	if err := w.rewriteEnumerator(); err != nil {
 		return err
+	}
+	for _, s := range w.states { // what is added has changed a state too
+		if h := s.handle; s.changed && len(h.others) > 0 && h.form(s.src.data) == unflushedForm {
+			w.problem(FormNotWritten, offsetmap.TopicPartition{}, "subtask %d: elements of several states, compressed by Flink 1.18.0 or 1.18.1 (FLINK-34063): where they stand cannot be told", h.subtask)
+		}
 	}
 	if tps := w.unmet(); len(tps) > 0 && len(w.problems) == 0 {
 		return w.op.corrupt(fmt.Sprintf("%d of its partitions were found in no state when it was read again, the first of them %v", len(tps), tps[0]))
