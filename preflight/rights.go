@@ -120,7 +120,7 @@ func (on rightsOn) judge(s settings, r *Reporter) {
 	case errors.Is(on.acls.Err(), kerr.SecurityDisabled):
 		r.Info("", "the %s's brokers have no authorizer: whoever reaches them may do everything", on.name)
 		return
-	case refused: // to this program, or by an authorizer that keeps no ACLs
+	case refused && !kerr.IsRetriable(on.acls.Err()): // to this program, or by an authorizer that keeps no ACLs
 		r.Warn("", "not proven: the %s's brokers do not list their ACLs: %v", on.name, on.acls.Err())
 		return
 	case !known:

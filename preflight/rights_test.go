@@ -178,6 +178,7 @@ func TestRightsThatCannotBeSeenAreSaidAndNotPassed(t *testing.T) {
 	}{
 		{nil, kerr.SecurityDisabled, "info : the source's brokers have no authorizer: whoever reaches them may do everything"},
 		{nil, kerr.ClusterAuthorizationFailed, "warn : not proven: the source's brokers do not list their ACLs: CLUSTER_AUTHORIZATION_FAILED: Cluster authorization failed."},
+		{nil, kerr.RequestTimedOut, "block : could not be checked: " + kerr.RequestTimedOut.Error()},
 		{errors.New("connection reset"), nil, "block : could not be checked: connection reset"},
 	} {
 		l.probe.Source = refusing{source, c.whole, c.code}
