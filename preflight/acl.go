@@ -131,7 +131,7 @@ func (a *acls) permits(principal string, do action) permit {
 
 // covers reports whether an ACL is about an operation. One that allows to read, write,
 // delete or alter allows to describe, and one that allows to alter configs to describe
-// them; one that denies denies its own alone.
+// them; a denial is of its own operation alone.
 func covers(a kadm.DescribedACL, op kmsg.ACLOperation) bool {
 	if a.Operation == kmsg.ACLOperationAll || a.Operation == op {
 		return true

@@ -37,7 +37,7 @@ func (l *lab) readsACLsAs(root, user *kgo.Client, prefix string) {
 	l.t.Helper()
 	admin := kadm.NewClient(root)
 	const topics = 40
-	draw := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same ACLs in each run
+	draw := rand.New(rand.NewPCG(1, 2)) // the same ACLs in each run
 	among := func(of ...string) string { return of[draw.IntN(len(of))] }
 	ops := []kmsg.ACLOperation{kadm.OpRead, kadm.OpWrite, kadm.OpCreate, kadm.OpDelete, kadm.OpAlter, kadm.OpDescribe, kadm.OpDescribeConfigs, kadm.OpAlterConfigs}
 	req := kmsg.NewPtrCreateACLsRequest()

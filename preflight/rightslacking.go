@@ -47,7 +47,7 @@ func (on rightsOn) report(scope string, unnamed bool, lacking []lack, r *Reporte
 	var texts []string
 	blocks := false
 	for _, l := range lacking {
-		if l.permit.never() && !(l.permit.bare && on.open) {
+		if l.permit.never() && (!l.permit.bare || !on.open) {
 			blocks = true
 		}
 		if len(texts) < most {

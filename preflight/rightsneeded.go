@@ -52,8 +52,7 @@ func (c *Case) targetRights(s settings, around *Surroundings, target Cluster) (r
 	if own, set, err := s.get("offsets.storage.topic"); set && err == nil && own != "" {
 		rights = append(rights, onTopic(own, kmsg.ACLOperationRead, dataProducer), onTopic(own, kmsg.ACLOperationWrite, dataProducer))
 	}
-	required, err := s.exactlyOnce()
-	if err != nil || !required { // config/exactly-once
+	if required, _ := s.exactlyOnce(); !required { // where that is not known config/exactly-once says so
 		return rights, nil
 	}
 	looks, known := around.ConnectGroup.Get()

@@ -51,11 +51,11 @@ func (p Properties) authorize(port int, users map[string]string) {
 	p["advertised.listeners"] += "," + login
 	p["listener.security.protocol.map"] += ",LOGIN:SASL_PLAINTEXT"
 	p["listener.name.login.sasl.enabled.mechanisms"] = "PLAIN"
-	jaas := "org.apache.kafka.common.security.plain.PlainLoginModule required"
+	jaas := []string{"org.apache.kafka.common.security.plain.PlainLoginModule required"}
 	for _, name := range slices.Sorted(maps.Keys(users)) {
-		jaas += fmt.Sprintf(" user_%s=%q", name, users[name])
+		jaas = append(jaas, fmt.Sprintf("user_%s=%q", name, users[name]))
 	}
-	p["listener.name.login.plain.sasl.jaas.config"] = jaas + ";"
+	p["listener.name.login.plain.sasl.jaas.config"] = strings.Join(jaas, " ") + ";"
 	p["authorizer.class.name"] = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 	p["super.users"] = "User:ANONYMOUS"
 }
