@@ -120,6 +120,14 @@ func brokerSurveyBreakages() map[string]breakage {
 			l.probe.Target = telling{Client: right.(*kadm.Client), settings: map[string]string{"message.timestamp.after.max.ms": "3600000"}}
 			return func() { l.probe.Target = right }
 		},
+		"source/partitions-moved": func(l *lab) func() {
+			l.watch(time.Minute, func() {
+				added, err := l.probe.Source.(*kadm.Client).CreatePartitions(l.t.Context(), 2, "orders")
+				l.must(err)
+				l.must(added.Error())
+			})
+			return func() { l.watch(time.Minute) }
+		},
 		"source/still-written": written(func(l *lab) *kgo.Client { return l.from }),
 		"target/other-writers": written(func(l *lab) *kgo.Client { return l.to }),
 	}

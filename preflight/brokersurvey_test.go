@@ -342,3 +342,14 @@ func TestASecondLookThatFailsIsNotCalm(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestPartitionsThatAreAddedMeanwhileAreNamed(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	brokerSurveyBreakages()["source/partitions-moved"](l)
+	f := l.one("source/partitions-moved")
+	l.says(f, "2 partitions were added within 1m0s: orders-2, orders-3")
+	if f.Scope != "orders" || f.Severity != offsetmap.Block {
+		t.Error(f)
+	}
+}

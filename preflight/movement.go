@@ -21,6 +21,8 @@ type Movement struct {
 	Over time.Duration
 	// Source and Target hold each partition whose end had moved.
 	Source, Target map[offsetmap.TopicPartition]Moved
+	// Added are the partitions of the source that the first look did not have, sorted.
+	Added []offsetmap.TopicPartition
 	// Writers are the producers that the leaders of the partitions of Target know
 	// (DescribeProducers, KIP-664). A producer without idempotence is not among them.
 	// Absent: none has moved.
@@ -61,6 +63,12 @@ func (p Probe) move(ctx context.Context, f Facts) offsetmap.Fact[Movement] {
 		return offsetmap.NotKnown[Movement](fmt.Errorf("the second look: %w", err))
 	}
 	m.Source = moved(f.Ranges, func(r offsetmap.Range) offsetmap.NextOffset { return r.End }, source)
+	for tp := range source {
+		if _, there := f.Ranges[tp]; !there {
+			m.Added = append(m.Added, tp)
+		}
+	}
+	slices.SortFunc(m.Added, offsetmap.TopicPartition.Compare)
 	m.Target = moved(f.TargetTails, func(t Tail) offsetmap.NextOffset { return t.End }, target)
 	m.Writers = writers(ctx, p.Target, slices.Collect(maps.Keys(m.Target)))
 	return offsetmap.Known(m)
@@ -148,6 +156,15 @@ func movementChecks() []Check {
 		Remedy:     "Nothing. Start soon, or leave the target the time to catch up.",
 		Judge:      moving(stillWritten),
 	}, {
+		ID:         "source/partitions-moved",
+		Title:      "No partition is added while the migration is looked at",
+		Severity:   offsetmap.Block,
+		Acceptable: offsetmap.Never,
+		Looks:      "the partitions of the source's topics, twice, over the window. The scope is the topic",
+		Why:        "Nothing else of this report is about the new partitions, and a plan without them would be refused. Somebody is changing the topic right now.",
+		Remedy:     "Wait until the topic has all its partitions, give the target topic as many, and run preflight again: runbook preflight.",
+		Judge:      moving(partitionsMoved),
+	}, {
 		ID:         "target/other-writers",
 		Title:      "Nobody writes to the target topics before the start",
 		Severity:   offsetmap.Block,
@@ -202,6 +219,17 @@ func stillWritten(m Movement, r *Reporter) {
 			rate = fmt.Sprintf(", %.1f a second", float64(g.offsets)/m.Over.Seconds())
 		}
 		r.Info(name, "the ends moved by %d offsets in %s%s: %s", g.offsets, m.Over.Round(time.Second), rate, some(g.partitions))
+	}
+}
+
+func partitionsMoved(m Movement, r *Reporter) {
+	r.Saw("", "partitions of the source looked at twice, %s apart: %d were added", m.Over.Round(time.Second), len(m.Added))
+	byTopic := map[string][]offsetmap.TopicPartition{}
+	for _, tp := range m.Added {
+		byTopic[tp.Topic] = append(byTopic[tp.Topic], tp)
+	}
+	for topic, added := range byTopic {
+		r.Block(topic, "%d partitions were added within %s: %s", len(added), m.Over.Round(time.Second), some(added))
 	}
 }
 
