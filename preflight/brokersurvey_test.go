@@ -328,7 +328,7 @@ func TestASecondLookThatFailsIsNotCalm(t *testing.T) {
 	l := newLab(t, setup{})
 	l.watch(time.Minute, func() { deny(l.target, kmsg.ListOffsets, "orders", 0, kerr.KafkaStorageError) })
 	r := l.judge()
-	l.want(r, "block source/still-written", "block target/other-writers")
+	l.want(r, "block source/partitions-moved", "block source/still-written", "block target/other-writers")
 	for _, f := range r.Findings {
 		if !f.Unmade || !strings.Contains(f.Detail, "the second look") {
 			t.Errorf("%s, unmade %t", f, f.Unmade)
