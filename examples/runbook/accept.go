@@ -47,9 +47,10 @@ what was seen, attested by a person (acceptance in the migration file), or not p
 nothing is shown that was not seen.
 
 It looks at the connector twice, --between apart, takes the proofs that watch and watch
---after-restart have left (proof.json, restart-proof.json), and holds settings, rights, groups and MirrorMaker's own topics against the baseline
-that start has written to the journal. It writes state.dir/acceptance.json and changes
-nothing anywhere. It ends with 8 while a point is not proven.`,
+--after-restart have left (proof.json, restart-proof.json), and holds settings, rights,
+groups and MirrorMaker's own topics against the baseline that start has written to the
+journal. It writes state.dir/acceptance.json and changes nothing anywhere. It ends with
+8 while a point is not proven.`,
 		"runbook -f migration.yaml report",
 		func(ctx context.Context) error {
 			if between <= 0 {
