@@ -176,6 +176,19 @@ const boundaryText = `{
 }
 `
 
+// Two savepoints of one _metadata, whose positions lie in files, are two ways back.
+func TestTheOtherSavepointIsSeenBehindTheSameMetadata(t *testing.T) {
+	j := &kept{{Act: actRewrite, Phase: PhaseBegin, Plan: "a", Connector: "mm2", Rewritten: "sha256:m", Content: "sha256:1"}}
+	m := &Migration{cfg: Config{Journal: j, Connector: "mm2"}}
+	for content, other := range map[string]int{"sha256:1": 0, "sha256:2": 1} {
+		to := handedForm{savepoint: "sha256:m", content: content}
+		h, err := m.handedTo(t.Context(), "a", to)
+		if err != nil || h.sent != (other == 0) || len(h.findings(to)) != other {
+			t.Errorf("%s: %+v, %v", content, h, err)
+		}
+	}
+}
+
 func TestABoundaryIsReadStrictly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "boundary.json")
 	read := func(text string) (*Boundary, error) {

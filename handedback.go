@@ -73,10 +73,11 @@ func handBacks(entries []Entry) []int {
 }
 
 // handedForm is what Flink goes on from: the offsets of a group, or a savepoint, of
-// which it has the id.
-type handedForm struct{ group, savepoint string }
+// which it has the id, and a digest of its positions: where those lie in files of their
+// own the id does not tell.
+type handedForm struct{ group, savepoint, content string }
 
-func (e Entry) form() handedForm { return handedForm{e.Group, e.Rewritten} }
+func (e Entry) form() handedForm { return handedForm{e.Group, e.Rewritten, e.Content} }
 
 // handed is what the journal says of the hand-backs of one plan's boundary.
 type handed struct {

@@ -45,6 +45,7 @@ type Entry struct {
 	Group     string         `json:"group,omitempty"`      // of a commit-boundary: the consumer group
 	Savepoint string         `json:"savepoint,omitempty"`  // of a plan, a commit-boundary and a rewrite-savepoint: "sha256:" and the hash of the _metadata that the plan was made from
 	Rewritten string         `json:"rewritten,omitempty"`  // of a rewrite-savepoint: the same of the new savepoint
+	Content   string         `json:"content,omitempty"`    // of a rewrite-savepoint: "sha256:" and a digest of all that it changes, files beside _metadata included
 	Detail    string         `json:"detail,omitempty"`
 	Ends      []PartitionEnd `json:"targetEnds,omitempty"` // of a start: the target's ends before the first resume
 	Baseline  *Baseline      `json:"baseline,omitempty"`   // of a start: what stood beside the records before the first resume

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
@@ -112,7 +109,7 @@ func (m *Migration) rewriteSavepoint(ctx context.Context, plan *offsetmap.Plan, 
 	if err != nil {
 		return nil, err
 	}
-	to := handedForm{savepoint: "sha256:" + p.SHA256()}
+	to := handedForm{savepoint: "sha256:" + p.SHA256(), content: "sha256:" + p.Digest()}
 	first, err := m.rewriteLook(ctx, plan, b, to)
 	if err != nil {
 		return nil, err
@@ -149,7 +146,7 @@ func (m *Migration) rewriteSavepoint(ctx context.Context, plan *offsetmap.Plan, 
 		Digest: plan.Digest, Location: r.To, Savepoint: to.savepoint, FlinkStopped: *r.FlinkStopped,
 		Splits: p.Changes(), Findings: findings, Committables: append([]flinkstate.Transaction{}, p.Committables()...),
 	}
-	if !second.earlier.sent || !isSavepoint(r.To, to.savepoint) {
+	if !second.earlier.sent || p.Check(ctx, r.To) != nil {
 		out.Written = true
 		if err := m.writeSavepoint(ctx, plan, r, way.entries, to, p); err != nil {
 			return nil, err
@@ -262,7 +259,7 @@ func (l rewriteLook) movedTo(later rewriteLook) []offsetmap.Finding {
 // written to that since it was decided.
 func (m *Migration) writeSavepoint(ctx context.Context, plan *offsetmap.Plan, r SavepointReturn, entries int, to handedForm, p *flinkstate.PreparedRewrite) error {
 	intent := Entry{
-		Act: actRewrite, Plan: plan.Digest, Savepoint: savepointID(plan.Body.Savepoint), Rewritten: to.savepoint, Approved: r.FlinkStopped.By,
+		Act: actRewrite, Plan: plan.Digest, Savepoint: savepointID(plan.Body.Savepoint), Rewritten: to.savepoint, Content: to.content, Approved: r.FlinkStopped.By,
 		Detail: fmt.Sprintf("into %s; Flink attested %s: %s", r.To, r.FlinkStopped.Value, r.FlinkStopped.Reason),
 	}
 	written := false
@@ -281,16 +278,4 @@ func (m *Migration) writeSavepoint(ctx context.Context, plan *offsetmap.Plan, r 
 	default:
 		return nil
 	}
-}
-
-// isSavepoint reports whether the folder holds the savepoint of that id.
-func isSavepoint(dir, id string) bool {
-	if _, err := os.Stat(filepath.Join(dir, "_metadata")); errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	snap, err := flinkstate.ReadDir(dir)
-	if err != nil {
-		return false
-	}
-	return slices.ContainsFunc(snap.Files, func(f flinkstate.File) bool { return f.Name == "_metadata" && "sha256:"+f.SHA256 == id })
 }

@@ -122,6 +122,18 @@ func TestTheBoundaryIsWrittenIntoASavepoint(t *testing.T) {
 	if err != nil || again.Written || !slices.Equal(b.acts(), []string{"begin", "done"}) {
 		t.Errorf("again: %+v, %v, journal %v", again, err, b.acts())
 	}
+	// Also by its URI.
+	folder := b.to
+	b.to = "file:" + folder + "/"
+	if again, err := b.write(); err != nil || again.Written {
+		t.Errorf("by its URI: %+v, %v", again, err)
+	}
+	// What stands there and is another savepoint is not taken for it.
+	b.to = b.from
+	if _, err := b.write(); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("into the old one: %v", err)
+	}
+	b.to = folder
 	// From neither savepoint does a plan go forward: Flink runs from the new one.
 	for _, dir := range []string{b.from, b.to} {
 		snap, err := flinkstate.ReadDir(dir)

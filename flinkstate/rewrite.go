@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -91,6 +93,9 @@ type PreparedRewrite struct {
 	metadata []byte
 	files    []copiedFile
 	dropped  []Transaction
+	dropping map[string]bool // ids of the operators that had them
+	home     string          // local folder of the old savepoint, empty for an fs.FS
+	maxBytes int64
 	// reopen gives use the store again that the files are in.
 	reopen func(use func(*store) error) error
 }
@@ -113,7 +118,12 @@ func PrepareRewrite(fsys fs.FS, dir string, r Rewrite, opts ...Option) (*Prepare
 
 // PrepareRewriteDir is PrepareRewrite for a local folder, as [ReadDir] is for Read.
 func PrepareRewriteDir(dir string, r Rewrite, opts ...Option) (*PreparedRewrite, error) {
-	return prepare(func(use func(*store, string) error) error { return inDir(dir, opts, use) }, r)
+	p, err := prepare(func(use func(*store, string) error) error { return inDir(dir, opts, use) }, r)
+	if err != nil {
+		return nil, err
+	}
+	p.home = filepath.Dir(p.snapshot.Location)
+	return p, nil
 }
 
 func prepare(open func(use func(*store, string) error) error, r Rewrite) (p *PreparedRewrite, err error) {
@@ -141,11 +151,25 @@ func (p *PreparedRewrite) Changes() []SplitChange { return slices.Clone(p.change
 // Rewrite.WithoutCommittables demands.
 func (p *PreparedRewrite) Committables() []Transaction { return slices.Clone(p.dropped) }
 
-// SHA256 is that of the new _metadata, in lower-case hex: it names the new savepoint,
-// which has the position of no other.
+// SHA256 is that of the new _metadata, in lower-case hex, by which a plan from the new
+// savepoint names it. It is that of the old one where the positions lie in files of
+// their own: [PreparedRewrite.Digest] tells them apart.
 func (p *PreparedRewrite) SHA256() string {
 	sum := sha256.Sum256(p.metadata)
 	return hex.EncodeToString(sum[:])
+}
+
+// Digest is a SHA-256, in lower-case hex, over the new _metadata and what is new of
+// other files. No two rewrites of a savepoint to other positions have the same.
+func (p *PreparedRewrite) Digest() string {
+	h := sha256.New()
+	for _, f := range append([]copiedFile{{name: metadataName, content: p.metadata}}, p.files...) {
+		if f.content != nil {
+			fmt.Fprintf(h, "%q %d\n", f.name, len(f.content))
+			h.Write(f.content)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 func (s *store) prepare(name string, r Rewrite) (*PreparedRewrite, error) {
@@ -182,6 +206,6 @@ func (s *store) prepare(name string, r Rewrite) (*PreparedRewrite, error) {
 	slices.SortFunc(w.changes, func(a, b SplitChange) int { return a.compare(&b) })
 	return &PreparedRewrite{
 		snapshot: whole, operator: src.OperatorID, cluster: w.cluster, changes: w.changes,
-		metadata: splice(b, w.splices), files: w.files, dropped: w.dropped,
+		metadata: splice(b, w.splices), files: w.files, dropped: w.dropped, dropping: w.dropping, maxBytes: s.maxBytes,
 	}, nil
 }

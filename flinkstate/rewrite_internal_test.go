@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -94,6 +95,9 @@ func TestWhatWasNotMeantIsNotKept(t *testing.T) {
 	for name, spoil := range map[string]func(s *Snapshot){
 		"an offset":      func(s *Snapshot) { s.Sources[0].Partitions[0].Next = one },
 		"a partition":    func(s *Snapshot) { s.Sources[0].Partitions = s.Sources[0].Partitions[1:] },
+		"a lost element": func(s *Snapshot) { withState(s).States[0].Elements-- },
+		"a state more":   func(s *Snapshot) { op := withState(s); op.States = append(op.States, State{Name: "other"}) },
+		"a state less":   func(s *Snapshot) { withState(s).States = nil },
 		"the operator":   func(s *Snapshot) { s.Sources[0].OperatorID = "other" },
 		"the checkpoint": func(s *Snapshot) { s.CheckpointID++ },
 		"a source more":  func(s *Snapshot) { s.Sources = append(s.Sources, Source{OperatorID: "other"}) },
@@ -107,6 +111,10 @@ func TestWhatWasNotMeantIsNotKept(t *testing.T) {
 			t.Errorf("%s: nothing was noticed", name)
 		}
 	}
+}
+
+func withState(s *Snapshot) *Operator {
+	return &s.Operators[slices.IndexFunc(s.Operators, func(o Operator) bool { return len(o.States) > 0 })]
 }
 
 // FuzzRewrite gives a savepoint of one file other offsets: what is written is read back

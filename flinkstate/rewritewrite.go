@@ -2,7 +2,6 @@ package flinkstate
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,12 +12,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
+	"unicode/utf8"
 
 	"github.com/flinkmm2/flinkmm2/internal/localfs"
 	"github.com/flinkmm2/flinkmm2/internal/shown"
-	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 // Rewritten is a savepoint that [PreparedRewrite.WriteDir] has written.
@@ -52,7 +49,13 @@ func (p *PreparedRewrite) writeDir(ctx context.Context, to string) (*Rewritten, 
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	if !utf8.ValidString(to) {
+		return nil, fmt.Errorf("the path %q is not UTF-8: no plan could name it", to)
+	}
 	parent := filepath.Dir(to)
+	if err := p.outside(parent); err != nil {
+		return nil, err
+	}
 	temp, err := os.MkdirTemp(parent, "."+filepath.Base(to)+"-*.partial")
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func (p *PreparedRewrite) writeDir(ctx context.Context, to string) (*Rewritten, 
 	if err := p.reopen(func(s *store) error { return p.copy(ctx, s, temp) }); err != nil {
 		return nil, err
 	}
-	files, err := p.compare(ReadDir(temp, WithSinkFiles()))
+	files, err := p.compare(ReadDir(temp, WithSinkFiles(), WithMaxFileSize(p.maxBytes)))
 	if err != nil {
 		return nil, fmt.Errorf("what was written is not what was meant, and nothing is kept: %w", err)
 	}
@@ -76,6 +79,36 @@ func (p *PreparedRewrite) writeDir(ctx context.Context, to string) (*Rewritten, 
 		return nil, errors.Join(err, os.RemoveAll(to))
 	}
 	return &Rewritten{Location: to, Changes: p.Changes(), Files: files}, nil
+}
+
+// outside refuses a folder that lies in the old savepoint: that would be changed, and
+// who deletes it deletes both.
+func (p *PreparedRewrite) outside(parent string) error {
+	if p.home == "" {
+		return nil
+	}
+	home, err := os.Stat(p.home)
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.EvalSymlinks(fullPath(parent))
+	if err != nil {
+		return err
+	}
+	for {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return err
+		}
+		if os.SameFile(info, home) {
+			return fmt.Errorf("%s lies in the old savepoint, %s, which stays as it is: name a folder beside it", shown.Name(parent), shown.Name(p.home))
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return nil
+		}
+		dir = up
+	}
 }
 
 // copy writes all files, the metadata last.
@@ -111,7 +144,12 @@ func (p *PreparedRewrite) copy(ctx context.Context, s *store, dir string) error 
 	if err := writeSynced(filepath.Join(dir, metadataName), bytes.NewReader(p.metadata)); err != nil {
 		return err
 	}
-	return localfs.SyncDir(dir)
+	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		return localfs.SyncDir(name)
+	})
 }
 
 // part gives what a handle names of a file. done says whether that was all of it, and
@@ -131,14 +169,16 @@ func (s *store) part(ctx context.Context, f copiedFile, known File) (in io.Reade
 	if _, err := io.CopyN(io.Discard, file, f.stream.start); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("it ends before byte %d", f.stream.start), file.Close())
 	}
-	part := &counted{in: io.Reader(file), ctx: ctx, sum: sha256.New()}
-	part.in = io.LimitReader(part.in, f.stream.size)
+	part := &counted{in: io.LimitReader(file, f.stream.size), ctx: ctx, sum: sha256.New()}
 	return part, func() error {
+		more, _ := file.Read(make([]byte, 1))
 		err := file.Close()
 		sum := hex.EncodeToString(part.sum.Sum(nil))
 		switch {
 		case part.n != f.stream.size:
 			return fmt.Errorf("%d bytes of it could be read, the metadata names %d", part.n, f.stream.size)
+		case f.stream.kind != streamSegment && more > 0: // Flink reads a file to its end
+			return fmt.Errorf("it has more than the %d bytes that the metadata names", f.stream.size)
 		case f.stream.kind != streamSegment && known.SHA256 != "" && known.SHA256 != sum:
 			return errors.New("it has changed since the savepoint was read")
 		default:
@@ -175,65 +215,4 @@ func writeSynced(name string, in io.Reader) error {
 		err = out.Sync()
 	}
 	return errors.Join(err, out.Close())
-}
-
-// compare holds what was read of the new savepoint to the old one and to what was
-// decided, and returns its files.
-func (p *PreparedRewrite) compare(is *Snapshot, err error) ([]File, error) {
-	if err != nil {
-		return nil, err
-	}
-	want := p.wanted()
-	i := slices.IndexFunc(is.Sources, func(s Source) bool { return s.OperatorID == p.operator })
-	if i < 0 {
-		return nil, fmt.Errorf("operator %s is no source any more", p.operator)
-	}
-	got := is.Sources[i].Partitions
-	if len(got) != len(want) {
-		return nil, fmt.Errorf("the source has %d partitions, not %d", len(got), len(want))
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			return nil, fmt.Errorf("%v is %+v, not %+v", want[i].TopicPartition, got[i], want[i])
-		}
-	}
-	for _, s := range is.Sources {
-		if j := slices.IndexFunc(p.snapshot.Sources, func(o Source) bool { return o.OperatorID == s.OperatorID }); s.OperatorID != p.operator && (j < 0 || !reflect.DeepEqual(p.snapshot.Sources[j], s)) {
-			return nil, fmt.Errorf("source %s differs", s.OperatorID)
-		}
-	}
-	if len(is.Sources) != len(p.snapshot.Sources) || is.Kind != p.snapshot.Kind || is.CheckpointID != p.snapshot.CheckpointID || is.MetadataVersion != p.snapshot.MetadataVersion {
-		return nil, errors.New("its kind, number or sources differ")
-	}
-	return is.Files, nil
-}
-
-// wanted are the positions of the source as they shall be.
-func (p *PreparedRewrite) wanted() []offsetmap.Position {
-	i := slices.IndexFunc(p.snapshot.Sources, func(s Source) bool { return s.OperatorID == p.operator })
-	ps := slices.Clone(p.snapshot.Sources[i].Partitions)
-	at := make(map[offsetmap.TopicPartition]int, len(ps)) // of the clusters of a source just one is rewritten
-	for i := range ps {
-		if ps[i].Cluster == p.cluster {
-			at[ps[i].TopicPartition] = i
-		}
-	}
-	for i := range p.changes {
-		c := &p.changes[i]
-		j, there := at[c.TopicPartition]
-		held := offsetmap.Position{TopicPartition: c.TopicPartition, Cluster: c.Cluster, Next: c.To, Stop: c.Stop}
-		switch {
-		case c.How == SplitKept || c.How == SplitUnchanged:
-		case c.How == SplitFromEnumerator:
-			ps[j].Start, ps[j].Unread = c.To, offsetmap.Marker(0)
-		case there:
-			ps[j] = held
-		default:
-			ps = append(ps, held)
-		}
-	}
-	slices.SortFunc(ps, func(a, b offsetmap.Position) int {
-		return cmp.Or(a.Compare(b.TopicPartition), cmp.Compare(a.Cluster, b.Cluster))
-	})
-	return ps
 }

@@ -65,10 +65,13 @@ func TestARewriteThatFailsLeavesNothing(t *testing.T) {
 		says  string
 		is    error
 	}{
-		"the folder exists":       {func(t *testing.T, _, to string) { must(t, os.Mkdir(to, 0o755)) }, "a folder of its own", fs.ErrExist},
-		"canceled":                {nil, "", context.Canceled},
-		"a file has gone":         {func(t *testing.T, from, _ string) { must(t, os.Remove(filepath.Join(from, "keyed/state"))) }, "keyed/state", fs.ErrNotExist},
-		"a file is shorter":       {func(t *testing.T, from, _ string) { must(t, os.Truncate(filepath.Join(from, "keyed/state"), 2)) }, "2 bytes of it could be read, the metadata names 4", nil},
+		"the folder exists": {func(t *testing.T, _, to string) { must(t, os.Mkdir(to, 0o755)) }, "a folder of its own", fs.ErrExist},
+		"canceled":          {nil, "", context.Canceled},
+		"a file has gone":   {func(t *testing.T, from, _ string) { must(t, os.Remove(filepath.Join(from, "keyed/state"))) }, "keyed/state", fs.ErrNotExist},
+		"a file is shorter": {func(t *testing.T, from, _ string) { must(t, os.Truncate(filepath.Join(from, "keyed/state"), 2)) }, "2 bytes of it could be read, the metadata names 4", nil},
+		"a file is longer": {func(t *testing.T, from, _ string) {
+			must(t, os.WriteFile(filepath.Join(from, "keyed/state"), []byte("keys and more"), 0o600))
+		}, "it has more than the 4 bytes that the metadata names", nil},
 		"there is no such parent": {func(t *testing.T, _, to string) { must(t, os.Remove(filepath.Dir(to))) }, "no such file", fs.ErrNotExist},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +124,56 @@ func TestASavepointThatChangesMeanwhileIsNotRewritten(t *testing.T) {
 	other[len(other)-9]++ // its offset
 	fsys["sp/b"].Data = other
 	if _, err := p.WriteDir(t.Context(), filepath.Join(t.TempDir(), "to")); err == nil || !strings.Contains(err.Error(), "it has changed since the savepoint was read") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A new savepoint whose positions lie in a file has the _metadata of the old one, so
+// that its hash says nothing of where it stands.
+func TestSavepointsOfOneMetadataAreToldApart(t *testing.T) {
+	p, from := prepared(t)
+	q, err := flinkstate.PrepareRewriteDir(from, flinkstate.Rewrite{Next: ordersAt(t, 51)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.SHA256() != q.SHA256() || p.Digest() == q.Digest() {
+		t.Errorf("_metadata %s and %s, digests %s and %s", p.SHA256(), q.SHA256(), p.Digest(), q.Digest())
+	}
+	to := write(t, p)
+	if err := p.Check(t.Context(), "file:"+to); err != nil {
+		t.Error(err)
+	}
+	for name, dir := range map[string]string{"the old one": from, "another position": write(t, q), "none": t.TempDir()} {
+		if err := p.Check(t.Context(), dir); err == nil {
+			t.Errorf("%s: taken for the new one", name)
+		}
+	}
+	must(t, os.WriteFile(filepath.Join(to, "keyed/state"), []byte("KEYS"), 0o600))
+	if err := p.Check(t.Context(), to); err == nil || !strings.Contains(err.Error(), "keyed/state is not what is to be written there") {
+		t.Errorf("a file beside it has changed: %v", err)
+	}
+}
+
+// The old savepoint is not touched, by whatever name its folder is reached.
+func TestANewSavepointDoesNotLieInTheOldOne(t *testing.T) {
+	p, from := prepared(t)
+	before := len(contents(t, from))
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(from, link))
+	for _, to := range []string{filepath.Join(from, "new"), filepath.Join(from, "keyed", "new"), filepath.Join(link, "new"), "file:" + from + "/new/"} {
+		if _, err := p.WriteDir(t.Context(), to); err == nil || !strings.Contains(err.Error(), "lies in the old savepoint") {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+	if n := len(contents(t, from)); n != before {
+		t.Errorf("%d files, there were %d", n, before)
+	}
+}
+
+// A path that no plan could name is refused before anything is written.
+func TestANewSavepointHasANameThatAPlanCanHold(t *testing.T) {
+	p, _ := prepared(t)
+	if _, err := p.WriteDir(t.Context(), filepath.Join(t.TempDir(), "a\xff")); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
 		t.Errorf("got %v", err)
 	}
 }
