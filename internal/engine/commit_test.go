@@ -66,3 +66,12 @@ func TestNoPlanGoesForwardOnceFlinkHasTheBoundaryOfAnother(t *testing.T) {
 		refuse(t, Next(goal, p, w), Moved, "journal/handed-back")
 	}
 }
+
+// Only what gives Flink the boundary hands it back.
+func TestGoalsThatHandBack(t *testing.T) {
+	for goal, want := range map[Goal]bool{CommitBoundary: true, RewriteSavepoint: true, Apply: false, Verify: false, Start: false, Rollback: false, "": false} {
+		if goal.HandsBack() != want {
+			t.Errorf("%s: hands back is %t", goal, !want)
+		}
+	}
+}
