@@ -165,7 +165,7 @@ func (p *PreparedRewrite) Digest() string {
 	h := sha256.New()
 	for _, f := range append([]copiedFile{{name: metadataName, content: p.metadata}}, p.files...) {
 		if f.content != nil {
-			fmt.Fprintf(h, "%q %d\n", f.name, len(f.content))
+			_, _ = fmt.Fprintf(h, "%q %d\n", f.name, len(f.content)) // a hash takes everything
 			h.Write(f.content)
 		}
 	}
