@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/internal/engine"
+	"github.com/flinkmm2/flinkmm2/internal/localfs"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
@@ -50,7 +52,7 @@ func (r SavepointReturn) Check() error {
 // RewrittenSavepoint is the outcome of RewriteSavepoint.
 type RewrittenSavepoint struct {
 	Digest string `json:"digest"`
-	// Location is the folder of the new savepoint, whose _metadata has the SHA-256
+	// Location is the absolute path of the new savepoint's folder, whose _metadata has the SHA-256
 	// Savepoint, as "sha256:" and hex. By that a plan would know it.
 	Location     string                                    `json:"location"`
 	Savepoint    string                                    `json:"savepoint"`
@@ -104,6 +106,7 @@ func (m *Migration) rewriteSavepoint(ctx context.Context, plan *offsetmap.Plan, 
 	if err := errors.Join(r.Check(), ofABoundary(plan, b)); err != nil {
 		return nil, err
 	}
+	r.To = folder(r.To)
 	// All that needs no wait is found before the wait.
 	p, kept, err := prepareSavepoint(plan, b, r)
 	if err != nil {
@@ -162,6 +165,12 @@ func (m *Migration) rewriteSavepoint(ctx context.Context, plan *offsetmap.Plan, 
 // prepareSavepoint decides what the new savepoint holds. What stays in it needs a
 // person's word.
 func prepareSavepoint(plan *offsetmap.Plan, b *Boundary, r SavepointReturn) (*flinkstate.PreparedRewrite, []offsetmap.Finding, error) {
+	if plan.Body.Savepoint == nil {
+		return nil, nil, preflight.Blocked([]offsetmap.Finding{{
+			Check: "rollback/savepoint-changed", Severity: offsetmap.Block, Acceptable: offsetmap.Never,
+			Detail: "the plan was made from a group alone, so no savepoint is known to be of its job, at its C: hand C' over in another form",
+		}})
+	}
 	from := r.From
 	if from == "" {
 		from = plan.Body.Savepoint.Location
@@ -278,4 +287,19 @@ func (m *Migration) writeSavepoint(ctx context.Context, plan *offsetmap.Plan, r 
 	default:
 		return nil
 	}
+}
+
+// folder makes a local path or file: URI an absolute path: a journal and Flink are read in
+// other folders.
+func folder(dir string) string {
+	if localfs.IsURI(dir) {
+		if path, ok := localfs.FromURI(dir); ok {
+			return path
+		}
+		return dir // where it is written, it is said what is wrong with it
+	}
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
 }

@@ -229,6 +229,39 @@ func TestASavepointIsNotWrittenWithoutAWord(t *testing.T) {
 	}
 }
 
+// A plan from a group alone knows of no savepoint: none is taken for that of its job.
+func TestAPlanFromAGroupHasNoSavepointToRewrite(t *testing.T) {
+	t.Parallel()
+	w := alone(t, 20, 32)
+	plan, err := w.steps.MakePlan(t.Context(), w.fromGroup())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.plan = plan
+	for _, from := range []string{"", "flinkstate/testdata/savepoints/flink-1.20-stop-p2/savepoint"} {
+		_, err := w.steps.RewriteSavepoint(t.Context(), plan, rolledBackLike(w), flinkmm2.SavepointReturn{
+			From: from, To: filepath.Join(t.TempDir(), "new"), FlinkStopped: offsetmap.Attest(offsetmap.Canceled, "ana", "seen"),
+		})
+		w.refused(err, flinkmm2.ExitBlocked, "rollback/savepoint-changed")
+	}
+}
+
+// A journal is read in another folder than that in which it was written.
+func TestTheJournalNamesTheFolderWhole(t *testing.T) {
+	b := backToASavepoint(t)
+	t.Chdir(filepath.Dir(b.to))
+	whole := b.to
+	b.to = "./new/"
+	got, err := b.write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := b.journal.Read(t.Context())
+	if err != nil || got.Location != whole || !strings.Contains(entries[len(entries)-1].Detail, "into "+whole+";") {
+		t.Errorf("%s, journal %+v, %v", got.Location, entries[len(entries)-1], err)
+	}
+}
+
 // Transactions are left out where nothing says that they are not committed.
 func TestTransactionsThatAreNotCommittedAreNotLeftOut(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ import (
 
 // Rewritten is a savepoint that [PreparedRewrite.WriteDir] has written.
 type Rewritten struct {
-	// Location is the path of its folder.
+	// Location is the absolute path of its folder.
 	Location string `json:"location"`
 	// Changes is what became of each split of the source, by partition.
 	Changes []SplitChange `json:"changes"`
@@ -30,7 +30,8 @@ type Rewritten struct {
 
 // WriteDir writes the savepoint into the local folder to, which must not exist. It is
 // written beside it, synced, read back and held to what was decided, and renamed then:
-// on an error nothing is left.
+// on an error nothing is left. A process that is killed may leave a folder beside it,
+// of the same name but for a dot before it and ".partial" at its end, which nothing uses.
 //
 // Flink is given the folder, or a copy of it in another place. It holds all that the
 // savepoint needs; nothing of the old one is shared or changed.
@@ -44,6 +45,7 @@ func (p *PreparedRewrite) writeDir(ctx context.Context, to string) (*Rewritten, 
 	if err != nil {
 		return nil, err
 	}
+	to = fullPath(to)
 	if _, err := os.Lstat(to); err == nil {
 		return nil, fmt.Errorf("%s: %w: a savepoint is written into a folder of its own", shown.Name(to), fs.ErrExist)
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +93,7 @@ func (p *PreparedRewrite) outside(parent string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := filepath.EvalSymlinks(fullPath(parent))
+	dir, err := filepath.EvalSymlinks(parent)
 	if err != nil {
 		return err
 	}

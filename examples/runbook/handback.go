@@ -192,11 +192,16 @@ const theEnds = string(offsetmap.StoppedWithSavepoint + "|" + offsetmap.Canceled
 // asked are the arguments of the same command, with what it lacks for a person to
 // fill in.
 func (h *handBack) asked() []string {
+	return append([]string{"rollback", "--commit-group", h.group}, h.word()...)
+}
+
+// word are the flags of what a person attests, with what is missing to be filled in.
+func (h *handBack) word() []string {
 	end := h.flinkStopped
 	if !slices.Contains(strings.Split(theEnds, "|"), end) {
 		end = theEnds
 	}
-	args := []string{"rollback", "--commit-group", h.group, "--flink-stopped", end, "--reason", cmp.Or(strings.TrimSpace(h.reason), "TEXT")}
+	args := []string{"--flink-stopped", end, "--reason", cmp.Or(strings.TrimSpace(h.reason), "TEXT")}
 	if h.cmd != nil && h.cmd.Flags().Changed("by") {
 		args = append(args, "--by", cmp.Or(strings.TrimSpace(h.by), "NAME"))
 	}

@@ -51,7 +51,7 @@ func (h *handBack) askedForSavepoint() []string {
 	if h.withoutCommittables {
 		args = append(args, "--without-committables")
 	}
-	return append(args, "--flink-stopped", cmp.Or(h.flinkStopped, theEnds), "--reason", cmp.Or(strings.TrimSpace(h.reason), "TEXT"))
+	return append(args, h.word()...)
 }
 
 // rewriteSavepoint writes the boundary into a savepoint. What needs no cluster is asked
@@ -64,6 +64,13 @@ func (a *app) rewriteSavepoint(ctx context.Context, s *session, plan *offsetmap.
 	}
 	if to.flinkStopped != "" {
 		request.FlinkStopped = offsetmap.Attest(offsetmap.FlinkEnd(to.flinkStopped), to.by, to.reason)
+	}
+	if plan.Body.Savepoint == nil {
+		return &hintedError{
+			err:  &blockedError{err: errors.New("rollback refused, nothing was changed: the plan was made from a group alone, so no savepoint is known to be of its job")},
+			next: (&handBack{group: plan.Body.Group.ID, flinkStopped: to.flinkStopped, reason: to.reason, by: to.by, cmd: to.cmd}).asked(),
+			when: ", to commit C' to that group",
+		}
 	}
 	again := to.askedForSavepoint()
 	if err := request.Check(); err != nil {
@@ -129,5 +136,5 @@ func committablesText(s *flinkmm2.RewrittenSavepoint) string {
 	}
 	return `an exactly-once sink commits again what it had prepared; where the job fails there
 with InvalidPidMappingException, the brokers have dropped the transactional ids
-(7 days by default): write the savepoint again, --without-committables`
+(7 days by default): write it again, --without-committables, into another folder`
 }
