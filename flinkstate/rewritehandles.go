@@ -64,10 +64,20 @@ func (w *rewriting) rewriteHandles() error {
 			changed[s.place] = s
 		}
 	}
+	handles := map[copyKey]int{}
+	for i := range w.places {
+		if key, ok := w.places[i].key(); ok {
+			handles[key]++
+		}
+	}
 	copied := map[copyKey]string{}
 	for i := range w.places {
 		p := &w.places[i]
 		s := changed[p]
+		if key, ok := p.key(); ok && s != nil && handles[key] > 1 { // the others lead into what it was
+			w.problem(FormNotWritten, offsetmap.TopicPartition{}, "operator %s, subtask %d: state file %q is named by several handles", p.operator, p.subtask, p.stream.path)
+			continue
+		}
 		switch {
 		case s != nil && p.stream.kind == streamBytes:
 			content, offsets := s.rewritten()
@@ -115,10 +125,24 @@ type copyKey struct {
 	start, size int64
 }
 
+// key is false where no file is named.
+func (p *handlePlace) key() (copyKey, bool) {
+	switch st := p.stream; st.kind {
+	case streamRelative:
+		return copyKey{path: path.Clean(st.path)}, true
+	case streamFile:
+		return copyKey{path: st.path}, true
+	case streamSegment:
+		return copyKey{st.path, st.start, st.size}, true
+	default:
+		return copyKey{}, false
+	}
+}
+
 // relative copies a file that the old savepoint has in its own folder.
 func (w *rewriting) relative(p *handlePlace, s *rewrittenState, copied map[copyKey]string) {
 	st := p.stream
-	key := copyKey{path: path.Clean(st.path)}
+	key, _ := p.key()
 	_, there := copied[key]
 	switch {
 	case !fs.ValidPath(key.path) || key.path == metadataName:
@@ -127,9 +151,6 @@ func (w *rewriting) relative(p *handlePlace, s *rewrittenState, copied map[copyK
 	case !there:
 		copied[key] = key.path
 		w.files = append(w.files, copiedFile{name: key.path, from: st.path, operator: p.operator, stream: st})
-	case s != nil:
-		w.problem(FormNotWritten, offsetmap.TopicPartition{}, "operator %s, subtask %d: state file %q is named by several handles", p.operator, p.subtask, st.path)
-		return
 	}
 	if s == nil {
 		return
@@ -155,15 +176,8 @@ func (w *rewriting) movable(p *handlePlace, s *rewrittenState, copied map[copyKe
 		w.problem(HandleNotMovable, whole, "operator %s: its %s is in a file that other checkpoints share, or is part of one: hand C' over in another form, or let Flink restore the checkpoint and make a savepoint in canonical format", p.operator, p.what)
 		return
 	}
-	key := copyKey{path: st.path}
-	if st.kind == streamSegment {
-		key = copyKey{st.path, st.start, st.size}
-	}
+	key, _ := p.key()
 	name, there := copied[key]
-	if there && s != nil {
-		w.problem(FormNotWritten, whole, "operator %s, subtask %d: state file %q is named by several handles", p.operator, p.subtask, st.path)
-		return
-	}
 	if !there {
 		name = w.newName(path.Base(canonicalURI(st.path)))
 		copied[key] = name

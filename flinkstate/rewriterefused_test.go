@@ -63,6 +63,7 @@ func TestRewritesThatAreRefused(t *testing.T) {
 		"discovery had not finished":            {oneSource(t, enumerator(2, 1, "orders", 0, 0, int8(0)), held), flinkstate.Rewrite{Next: ordersAt(t, 9)}, flinkstate.DiscoveryNotOver, "takes each partition that the state lacks for new"},
 		"records in flight":                     {inFlight, flinkstate.Rewrite{Next: ordersAt(t, 9)}, flinkstate.StateInFlight, "9 bytes of records"},
 		"another source stays":                  {second(held), flinkstate.Rewrite{Source: testSource, Next: ordersAt(t, 9)}, flinkstate.PartitionShared, "source " + otherID},
+		"a KafkaSource stays":                   {second(reader(dynamicSplit("a", "orders", 0, 5))), flinkstate.Rewrite{Source: otherID, Cluster: "a", Next: ordersAt(t, 9)}, flinkstate.PartitionShared, "source " + testSource},
 		"a DynamicKafkaSource stays":            {second(reader(dynamicSplit("a", "orders", 0, 5))), flinkstate.Rewrite{Source: testSource, Next: ordersAt(t, 9)}, flinkstate.PartitionShared, "source " + otherID},
 		"keyed state elsewhere":                 {keyed, flinkstate.Rewrite{Next: ordersAt(t, 9)}, flinkstate.HandleNotMovable, "managed keyed state"},
 		"metadata without relative names":       {old, flinkstate.Rewrite{Next: ordersAt(t, 9)}, flinkstate.HandleNotMovable, "metadata version 2"},
@@ -192,5 +193,44 @@ func TestCommittablesThatWereNotReadAreNotLeftOut(t *testing.T) {
 	_, err := flinkstate.PrepareRewrite(j.fsys(nil), "sp", flinkstate.Rewrite{Next: ordersAt(t, 9), WithoutCommittables: true})
 	if expectRefused(t, err, flinkstate.FormNotWritten); err == nil || !strings.Contains(err.Error(), "not all of what its committer holds could be read") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A file that changes for one of its handles would be another for the rest, in whatever
+// order they come.
+func TestAFileOfSeveralHandlesIsNotChangedForOne(t *testing.T) {
+	stream, at := plainStream(split("orders", 0, 5, noStop))
+	for name, h := range map[string][]byte{"in the folder": relative("a", len(stream)), "elsewhere": absolute("file:/x/a", len(stream))} {
+		for _, splitsFirst := range []bool{true, false} {
+			states := [][]listState{{{readerState, 0, at}}, {{"other", 0, at}}}
+			if !splitsFirst {
+				states[0], states[1] = states[1], states[0]
+			}
+			j := oneSource(t, assigned("orders", 0), handle(h, states[0]...), handle(h, states[1]...))
+			_, err := flinkstate.PrepareRewrite(j.fsys(map[string][]byte{"sp/a": stream}), "sp", flinkstate.Rewrite{Next: ordersAt(t, 9)}, flinkstate.WithPathMap(map[string]string{"file:/x": "sp"}))
+			if expectRefused(t, err, flinkstate.FormNotWritten); err == nil || !strings.Contains(err.Error(), "named by several handles") {
+				t.Errorf("%s, splits first %t: %v", name, splitsFirst, err)
+			}
+		}
+	}
+}
+
+// What was somewhere else takes no name that a file of the folder has, and has one also
+// where its URI ends in none.
+func TestFilesFromElsewhereGetNamesOfTheirOwn(t *testing.T) {
+	a, atA := plainStream(split("orders", 0, 5, noStop))
+	other, atOther := plainStream([]byte("element"))
+	j := oneSource(t, assigned("orders", 0),
+		handle(absolute("file:/x/deep/a", len(a)), listState{readerState, 0, atA}),
+		handle(relative("a", len(other)), listState{"other", 0, atOther}),
+		handle(absolute("file:/x/deep/b/.", len(other)), listState{"other", 0, atOther}))
+	files := map[string][]byte{"sp/deep/a": a, "sp/a": other, "sp/deep/b": other}
+	p, err := flinkstate.PrepareRewrite(j.fsys(files), "sp", flinkstate.Rewrite{Next: ordersAt(t, 50)}, flinkstate.WithPathMap(map[string]string{"file:/x": "sp"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := contents(t, write(t, p))
+	if len(is) != 4 || string(is["a"]) != string(other) || string(is["state"]) != string(other) || len(is["1-a"]) != len(a) {
+		t.Errorf("files: %d", len(is))
 	}
 }
