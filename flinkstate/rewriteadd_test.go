@@ -210,3 +210,13 @@ func TestCommittablesAreLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// A committer that holds nothing has nothing to be left out, whosever sink it is of.
+func TestACommitterWithoutElementsIsNotInTheWay(t *testing.T) {
+	j := oneSource(t, assigned("orders", 0), reader(split("orders", 0, 5, noStop)))
+	j.operators = append(j.operators, jobOp{id: otherID, parallelism: 1, subtasks: []jobSubtask{{managed: inState(committerState)}}})
+	p, err := flinkstate.PrepareRewrite(j.fsys(nil), "sp", flinkstate.Rewrite{Next: ordersAt(t, 9), WithoutCommittables: true})
+	if err != nil || len(p.Committables()) != 0 {
+		t.Error(err)
+	}
+}
