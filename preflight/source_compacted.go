@@ -9,6 +9,10 @@ import (
 
 const keyDeleteRetention = "delete.retention.ms"
 
+// anyAge is a moment that no record is older than: the first record of a log. The log
+// start of a compacted topic may lie before that.
+const anyAge = 0
+
 func compactionChecks() []Check {
 	return []Check{{
 		ID:         "source/compacted",
@@ -54,12 +58,21 @@ func (c *Case) tombstones(s *Surroundings, topic string, keeps int64, r *Reporte
 		if !at.unread() {
 			continue
 		}
-		until, old, err := s.ages.older(at.TopicPartition, at.next, moment)
+		first, err := s.ages[anyAge].of(at.TopicPartition)
+		if err != nil {
+			errs = errors.Join(errs, err)
+			continue
+		}
+		from := at.next
+		if first.Offset.Compare(from) > 0 { // the cleaner has left a hole there, and no record is old in it
+			from = first.Offset
+		}
+		until, old, err := s.ages.older(at.TopicPartition, from, moment)
 		switch {
 		case err != nil:
 			errs = errors.Join(errs, err)
 		case old:
-			r.Block(at.String(), "the records from C = %s to %s are older than %s = %s: a tombstone among them may be gone already, and the key that it deletes would stay on the target", at.next, until, keyDeleteRetention, spell(keeps))
+			r.Block(at.String(), "the records from offset %s to %s are older than %s = %s: a tombstone among them may be gone already, and the key that it deletes would stay on the target", from, until, keyDeleteRetention, spell(keeps))
 		}
 	}
 	return errs
@@ -74,6 +87,7 @@ func compactionMoments(now time.Time, topic string, config Settings, wanted mome
 	if keeps, err := config.Int(keyDeleteRetention); err == nil {
 		if moment, ends := before(now, keeps); ends {
 			wanted.add(moment, topic)
+			wanted.add(anyAge, topic)
 		}
 	}
 }
