@@ -26,7 +26,8 @@ func workersCalmChecks() []Check {
 }
 
 func rebalancing(c *Case, s *Surroundings, r *Reporter) {
-	for _, name := range unassigned(s) {
+	report, _ := s.Workers.Get()
+	for _, name := range unassigned(report) {
 		r.Block(name, "nobody runs it, or one of its tasks (UNASSIGNED): a rebalance is not over, or there is no worker for it")
 	}
 	_, source := c.Facts.Source.Get()
@@ -76,8 +77,7 @@ func reportGroup(looks ConnectLooks, err error, r *Reporter) {
 
 // unassigned are the connectors of the workers that nobody runs, or of which a task
 // nobody runs, sorted.
-func unassigned(s *Surroundings) []string {
-	report, _ := s.Workers.Get()
+func unassigned(report connectrest.ProbeReport) []string {
 	var out []string
 	for _, w := range report.Workers {
 		for name, c := range w.Connectors {

@@ -88,6 +88,16 @@ func TestAConnectorThatNobodyRunsIsNotCalm(t *testing.T) {
 	}
 }
 
+// One that is just being given to a worker is looked at again.
+func TestAConnectorThatIsGivenToAWorkerMeanwhileIsCalm(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	l.during(l.lists("new", "org.example.Source", "source", connectrest.StateUnassigned))
+	if got := found(l.judge(), "worker/rebalancing"); len(got) > 0 && got[0].Severity == offsetmap.Block {
+		t.Errorf("got %v", got)
+	}
+}
+
 // Before it writes, a step looks again.
 func TestAStepCanLookForItself(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -41,13 +42,7 @@ func (p Probe) workersSurvey(ctx context.Context, f Facts, s *Surroundings) (aga
 		s.ConnectGroup, s.InternalTopics = offsetmap.NotKnown[ConnectLooks](err), offsetmap.NotKnown[map[string]InternalTopic](err)
 		return again
 	}
-	report, err := p.Connect.Probe(ctx)
-	if err != nil {
-		s.Workers = offsetmap.NotKnown[connectrest.ProbeReport](err)
-	} else if len(report.Workers) > 1 {
-		// What only the leader does concerns who is reached through another.
-		report, err = p.Connect.ProbeForwarding(ctx)
-	}
+	report, err := p.settledWorkers(ctx)
 	s.Workers = fact(report, err)
 	s.Connectors = p.otherConnectors(ctx, f, report, err)
 	admin, err := p.workerAdmin(f)
@@ -61,6 +56,31 @@ func (p Probe) workersSurvey(ctx context.Context, f Facts, s *Surroundings) (aga
 		again = func() { s.ConnectGroup = fact(later()) }
 	}
 	return again
+}
+
+// A connector that was just created, or a task, is nobody's for the moment that it takes
+// to give it to a worker. One that still is so after that long waits for a rebalance, or
+// for a worker.
+const (
+	givenWithin = 5 * time.Second
+	givenPause  = 500 * time.Millisecond
+)
+
+// settledWorkers asks the workers, again and again for a while where something is nobody's.
+func (p Probe) settledWorkers(ctx context.Context) (connectrest.ProbeReport, error) {
+	for waited := time.Duration(0); ; waited += givenPause {
+		report, err := p.Connect.Probe(ctx)
+		if err == nil && len(report.Workers) > 1 {
+			// What only the leader does concerns who is reached through another.
+			report, err = p.Connect.ProbeForwarding(ctx)
+		}
+		if err != nil || len(unassigned(report)) == 0 || waited >= givenWithin {
+			return report, err
+		}
+		if err := p.wait(ctx, givenPause); err != nil {
+			return report, err
+		}
+	}
 }
 
 // otherConnectors takes what a worker said of all.
