@@ -36,7 +36,7 @@ func TestATombstoneThatMayBeGoneBeforeItIsCopiedBlocks(t *testing.T) {
 			r := l.judge()
 			l.want(r, c.want...)
 			if len(c.want) == 2 {
-				l.says(r.Findings[0], "from C = 0 to 1 are older than delete.retention.ms = 1 d", "a tombstone among them may be gone already")
+				l.says(r.Findings[0], "from offset 0 to 1 are older than delete.retention.ms = 1 d", "a tombstone among them may be gone already")
 			}
 		})
 	}
