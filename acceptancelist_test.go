@@ -25,12 +25,7 @@ func copied(t *testing.T, on *wayBack) (*wayBack, *flinkmm2.Proof) {
 		t.Fatal(err)
 	}
 	w.makePlan()
-	if _, err := w.steps.Apply(ctx, w.plan); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.steps.Start(ctx, w.plan, flinkmm2.Approval{Digest: w.plan.Digest, By: "ana"}); err != nil {
-		t.Fatal(err)
-	}
+	w.applyAndStart("ana")
 	for p := range int32(3) {
 		w.source.produce(t, p, 3)
 	}

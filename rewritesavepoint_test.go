@@ -53,21 +53,11 @@ func backToASavepoint(t *testing.T) *savepointBack {
 	if w.plan, err = w.steps.MakePlan(ctx, req); err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.steps.Apply(ctx, w.plan)
-	if err == nil {
-		_, err = w.steps.Start(ctx, w.plan, flinkmm2.Approval{Digest: w.plan.Digest, By: "test"})
-	}
-	if err == nil {
-		_, err = w.steps.Watch(ctx, w.plan, flinkmm2.WatchOptions{Within: time.Minute})
-	}
-	if err != nil {
+	w.applyAndStart("test")
+	if _, err := w.steps.Watch(ctx, w.plan, flinkmm2.WatchOptions{Within: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
-	back, err := w.steps.Rollback(ctx, w.plan, flinkmm2.RollbackOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.boundary = back.Boundary
+	w.again()
 	return b
 }
 

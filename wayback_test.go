@@ -146,27 +146,29 @@ func started(t *testing.T) *wayBack {
 		t.Fatal(err)
 	}
 	w.makePlan()
-	if _, err := w.steps.Apply(ctx, w.plan); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.steps.Start(ctx, w.plan, flinkmm2.Approval{Digest: w.plan.Digest, By: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	w.applyAndStart("test")
 	if _, err := w.steps.Watch(ctx, w.plan, flinkmm2.WatchOptions{Within: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
+// applyAndStart lets the connector run from the plan, on somebody's word.
+func (w *wayBack) applyAndStart(by string) {
+	w.Helper()
+	if _, err := w.steps.Apply(w.Context(), w.plan); err != nil {
+		w.Fatal(err)
+	}
+	if _, err := w.steps.Start(w.Context(), w.plan, flinkmm2.Approval{Digest: w.plan.Digest, By: by}); err != nil {
+		w.Fatal(err)
+	}
+}
+
 // rolledBack is started, and back to the boundary.
 func rolledBack(t *testing.T) *wayBack {
 	t.Helper()
 	w := started(t)
-	back, err := w.steps.Rollback(t.Context(), w.plan, flinkmm2.RollbackOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.boundary = back.Boundary
+	w.again()
 	return w
 }
 

@@ -80,6 +80,7 @@ func TestAllOfTheWorkersTopicsAreNamedOrNone(t *testing.T) {
 		{Config: "c", Offset: "o", Status: "s"}: "",
 		{Config: "c", Status: "s"}:              "the worker's offset.storage.topic is not named, and others of its topics are",
 		{Config: "c", Offset: "o", Status: "c"}: "the worker's config.storage.topic and status.storage.topic cannot both be c",
+
 		{Config: "c", Offset: "o", Status: "a b"}: `the worker's status.storage.topic: not a legal topic name: "a b" has ' ' at byte 1`,
 	}
 	for _, topics := range slices.Collect(maps.Keys(all)) {

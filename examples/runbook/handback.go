@@ -67,11 +67,15 @@ func (h *handBack) check() error {
 }
 
 func (h *handBack) request(s *session) flinkmm2.GroupReturn {
-	r := flinkmm2.GroupReturn{Group: h.group, Acceptances: s.acceptedBack()}
-	if h.flinkStopped != "" {
-		r.FlinkStopped = offsetmap.Attest(offsetmap.FlinkEnd(h.flinkStopped), h.by, h.reason)
+	return flinkmm2.GroupReturn{Group: h.group, FlinkStopped: h.attested(), Acceptances: s.acceptedBack()}
+}
+
+// attested is the word, nil where none was given.
+func (h *handBack) attested() *offsetmap.Attestation[offsetmap.FlinkEnd] {
+	if h.flinkStopped == "" {
+		return nil
 	}
-	return r
+	return offsetmap.Attest(offsetmap.FlinkEnd(h.flinkStopped), h.by, h.reason)
 }
 
 // args are the arguments of the same command.
@@ -105,19 +109,27 @@ func (a *app) handBack(ctx context.Context, s *session, plan *offsetmap.Plan, to
 		return &blockedError{err: fmt.Errorf("the rollback is done, and nothing was committed to group %s: the connector never ran, so there is no C'; start Flink from its savepoint, and not from its group", to.group)}
 	}
 	committed, err := s.steps.CommitBoundary(ctx, plan, boundary, request)
-	switch {
-	case errors.Is(err, flinkmm2.ErrOutcomeUnknown), errors.Is(err, flinkmm2.ErrNotJournaled): // it reads back first, and sends what is missing
-		return &hintedError{err: err, next: to.args()}
-	case errors.Is(err, flinkmm2.ErrPartlyCommitted):
-		return &hintedError{err: err, next: to.args(), when: ", once the brokers take the rest; do not start Flink before"}
-	case errors.Is(err, flinkmm2.ErrOvertaken):
-		return &hintedError{err: err, next: to.args(), when: ", once you know who acts there: " + filepath.Join(s.dir, journalFile) + " says it"}
-	case errors.Is(err, flinkmm2.ErrNotKnown):
-		return &hintedError{err: err, next: to.args(), when: ", once that can be read"}
-	case err != nil:
-		return err
+	if err != nil {
+		return s.handBackAgain(err, to.args())
 	}
 	return a.printValue(committed, func(w io.Writer) { handBackTable(w, plan, committed) })
+}
+
+// handBackAgain says when the command of these arguments may be given again after an
+// error of a hand-back.
+func (s *session) handBackAgain(err error, args []string) error {
+	switch {
+	case errors.Is(err, flinkmm2.ErrOutcomeUnknown), errors.Is(err, flinkmm2.ErrNotJournaled): // it reads back first, and sends what is missing
+		return &hintedError{err: err, next: args}
+	case errors.Is(err, flinkmm2.ErrPartlyCommitted):
+		return &hintedError{err: err, next: args, when: ", once the brokers take the rest; do not start Flink before"}
+	case errors.Is(err, flinkmm2.ErrOvertaken):
+		return &hintedError{err: err, next: args, when: ", once you know who acts there: " + filepath.Join(s.dir, journalFile) + " says it"}
+	case errors.Is(err, flinkmm2.ErrNotKnown):
+		return &hintedError{err: err, next: args, when: ", once that can be read"}
+	default:
+		return err
+	}
 }
 
 // boundaryOf returns the boundary that an earlier rollback of the plan has

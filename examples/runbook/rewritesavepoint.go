@@ -20,10 +20,10 @@ import (
 // checkFolders refuses folders that can never be read or written.
 func (h *handBack) checkFolders() error {
 	for _, f := range []struct{ flag, dir string }{{"rewrite-savepoint", h.savepoint}, {"from", h.from}} {
-		switch u, err := url.Parse(f.dir); {
+		switch {
 		case f.flag == "rewrite-savepoint" && strings.TrimSpace(f.dir) == "":
 			return usagef("--rewrite-savepoint: no folder is named")
-		case err == nil && len(u.Scheme) > 1 && u.Scheme != "file":
+		case inAStore(f.dir):
 			return usagef("--%s %s: a local folder is wanted; copy the savepoint from there, or to there", f.flag, shown.Argument(f.dir))
 		}
 	}
@@ -34,6 +34,12 @@ func (h *handBack) checkFolders() error {
 		}
 	}
 	return nil
+}
+
+// inAStore reports whether a location is none of this machine.
+func inAStore(location string) bool {
+	u, err := url.Parse(location)
+	return err == nil && len(u.Scheme) > 1 && u.Scheme != "file"
 }
 
 // rewriteArgs are the arguments of the command that writes a savepoint, with what
@@ -61,9 +67,7 @@ func (a *app) rewriteSavepoint(ctx context.Context, s *session, plan *offsetmap.
 		From: cmp.Or(to.from, s.Positions.Savepoint), To: to.savepoint, Acceptances: s.acceptedBack(),
 		Read:                []flinkstate.Option{flinkstate.WithPathMap(s.Positions.PathMap)},
 		WithoutCommittables: to.withoutCommittables,
-	}
-	if to.flinkStopped != "" {
-		request.FlinkStopped = offsetmap.Attest(offsetmap.FlinkEnd(to.flinkStopped), to.by, to.reason)
+		FlinkStopped:        to.attested(),
 	}
 	if plan.Body.Savepoint == nil {
 		return &hintedError{
@@ -76,7 +80,7 @@ func (a *app) rewriteSavepoint(ctx context.Context, s *session, plan *offsetmap.
 	if err := request.Check(); err != nil {
 		return &hintedError{err: fmt.Errorf("rollback refused, nothing was changed: %w", err), next: again}
 	}
-	if u, err := url.Parse(request.From); err == nil && len(u.Scheme) > 1 && u.Scheme != "file" {
+	if inAStore(request.From) {
 		to.from = "FOLDER"
 		return &hintedError{err: fmt.Errorf("nothing was changed: the savepoint lies at %s, and is rewritten in a local folder: copy it, all of its files", shown.Argument(request.From)), next: to.askedForSavepoint()}
 	}
@@ -88,15 +92,8 @@ func (a *app) rewriteSavepoint(ctx context.Context, s *session, plan *offsetmap.
 		return &blockedError{err: errors.New("the rollback is done, and no savepoint was written: the connector never ran, so there is no C'; start Flink from the savepoint as it is")}
 	}
 	written, err := s.steps.RewriteSavepoint(ctx, plan, boundary, request)
-	switch {
-	case errors.Is(err, flinkmm2.ErrNotJournaled):
-		return &hintedError{err: err, next: again}
-	case errors.Is(err, flinkmm2.ErrOvertaken):
-		return &hintedError{err: err, next: again, when: ", once you know who acts there: " + filepath.Join(s.dir, journalFile) + " says it"}
-	case errors.Is(err, flinkmm2.ErrNotKnown):
-		return &hintedError{err: err, next: again, when: ", once that can be read"}
-	case err != nil:
-		return err
+	if err != nil {
+		return s.handBackAgain(err, again)
 	}
 	return a.printValue(written, func(w io.Writer) { rewrittenTable(w, plan, written) })
 }
