@@ -3,6 +3,7 @@ package flinklab
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -64,7 +65,7 @@ func Start(t testing.TB, o Options) *Job {
 	return &Job{talk: start(t, "flink-"+o.Version, "RUNNING", append(flags(dir), o.arguments()...)...)}
 }
 
-// Refused starts a job that fails before it runs, and returns what it has logged.
+// Refused starts a job that has to fail, before or soon after every subtask runs, and returns what it has logged.
 func Refused(t testing.TB, o Options) string {
 	t.Helper()
 	o.Version = cmp.Or(o.Version, Flink2)
@@ -73,17 +74,9 @@ func Refused(t testing.TB, o Options) string {
 	if err != nil {
 		lab.RequireParts(t, lab.Flink, err.Error())
 	}
-	job := lab.StartProgram(t, lab.Program{
-		Name: "flink-" + o.Version, Args: append(flags(dir), o.arguments()...),
-		Ready: func(log string) bool {
-			return strings.Contains(log, mark+"RUNNING\n") || strings.Contains(log, mark+"ERROR ")
-		},
-	})
-	if log := job.Log(); !strings.Contains(log, mark+"RUNNING\n") {
-		return log
-	}
-	t.Fatalf("%s runs", job.Name())
-	return ""
+	job := start(t, "flink-"+o.Version, "FAILED", slices.Concat(flags(dir), o.arguments(), []string{"fails=true"})...)
+	defer job.process.Kill(t)
+	return job.process.Log()
 }
 
 // flags open what Flink reaches into on Java 17 by reflection; its distribution opens more (env.java.opts.all).

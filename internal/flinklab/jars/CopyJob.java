@@ -36,10 +36,11 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  *
  * <p>Arguments are NAME=VALUE: source, target, topics (a,b), group, guarantee, prefix (of the transactional ids),
  * parallelism, interval (of checkpoints, ms), and optionally isolation, restore (a savepoint), name (of the job),
- * format (of savepoints, canonical or native) and keep=true. Commands come on standard input, one a line: {@code stop-with-savepoint DIR}, {@code savepoint DIR}, {@code
- * cancel}, {@code rest}. What happens is printed as lines that begin with {@code @flinklab}: {@code RUNNING} once every
- * subtask runs, {@code SAVEPOINT PATH}, {@code ENDED STATUS}, {@code REST URL}, {@code ERROR TEXT}. The program ends at the
- * end of standard input, and with the job unless the cluster is to be kept.
+ * format (of savepoints, canonical or native), keep=true and fails=true (the job has to fail). Commands come on standard
+ * input, one a line: {@code stop-with-savepoint DIR}, {@code savepoint DIR}, {@code cancel}, {@code rest}. What happens
+ * is printed as lines that begin with {@code @flinklab}: {@code RUNNING} once every subtask runs, {@code FAILED} once a
+ * job that has to fail has done so, {@code SAVEPOINT PATH}, {@code ENDED STATUS}, {@code REST URL}, {@code ERROR TEXT}.
+ * The program ends at the end of standard input, and with the job unless the cluster is to be kept.
  */
 public final class CopyJob {
     private CopyJob() {}
@@ -76,6 +77,10 @@ public final class CopyJob {
                                 .build())) {
             cluster.start();
             cluster.submitJob(job).get();
+            if (Boolean.parseBoolean(args.get("fails"))) {
+                awaitFailure(cluster, id);
+                return;
+            }
             awaitRunning(cluster, id);
             SavepointFormatType format =
                     SavepointFormatType.valueOf(args.getOrDefault("format", "canonical").toUpperCase());
@@ -117,6 +122,18 @@ public final class CopyJob {
     private static void ended(MiniCluster cluster, JobID id) throws Exception {
         cluster.requestJobResult(id).get();
         say("ENDED " + cluster.getExecutionGraph(id).get().getState());
+    }
+
+    /** A job whose sink cannot commit what it was restored with fails a moment before or after every subtask runs. */
+    private static void awaitFailure(MiniCluster cluster, JobID id) throws Exception {
+        cluster.requestJobResult(id).get();
+        AccessExecutionGraph graph = cluster.getExecutionGraph(id).get();
+        if (graph.getState() != JobStatus.FAILED) {
+            throw new IllegalStateException("the job has ended as " + graph.getState());
+        }
+        System.out.println(graph.getFailureInfo().getExceptionAsString());
+        say("FAILED");
+        while (System.in.read() >= 0) {}
     }
 
     /** A savepoint is refused until every subtask runs, and the state of the job says RUNNING before that. */
