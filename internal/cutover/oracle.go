@@ -66,6 +66,13 @@ func (d due) tally(got []*kgo.Record) tally {
 	return out
 }
 
+// numberOf is the source's offset of a record.
+func numberOf(r *kgo.Record) (int, bool) {
+	id := idOf(r)
+	n, err := strconv.Atoi(id[strings.LastIndex(id, "/")+1:])
+	return n, err == nil
+}
+
 func idOf(r *kgo.Record) string {
 	for _, h := range r.Headers {
 		if h.Key == "id" {

@@ -19,6 +19,8 @@ type Broker struct {
 	Bootstrap string
 	// Login is host:port of the listener for [Options.Users] (SASL_PLAINTEXT, PLAIN); empty without them.
 	Login string
+	// Front is what [Options.Front] has returned for this broker; empty without it.
+	Front string
 	// ClusterID is what the broker reports, [SourceClusterID] or [TargetClusterID].
 	ClusterID string
 
@@ -27,11 +29,11 @@ type Broker struct {
 }
 
 // startBroker formats and starts a node.
-func (l *Lab) startBroker(ctx context.Context, name, clusterID string, users map[string]string, extra Properties) (*Broker, error) {
+func (l *Lab) startBroker(ctx context.Context, name, clusterID string, o Options, extra Properties) (*Broker, error) {
 	b := &Broker{ClusterID: clusterID, Process: l.newProcess(name)}
 	config := filepath.Join(l.dir, name+".properties")
 	b.configure = func() error {
-		p, err := b.ports.take(3)
+		p, err := b.ports.take(4)
 		if err != nil {
 			return err
 		}
@@ -39,9 +41,16 @@ func (l *Lab) startBroker(ctx context.Context, name, clusterID string, users map
 		b.controllerPort = p[1]
 		data := filepath.Join(l.dir, name+"-data")
 		properties := brokerProperties(p[0], p[1], data, nil)
-		if len(users) > 0 {
+		if len(o.Users) > 0 {
 			b.Login = net.JoinHostPort("127.0.0.1", strconv.Itoa(p[2]))
-			properties.authorize(p[2], users)
+			properties.authorize(p[2], o.Users)
+		}
+		if o.Front != nil {
+			address := net.JoinHostPort("127.0.0.1", strconv.Itoa(p[3]))
+			if b.Front, err = o.Front(name, address); err != nil {
+				return err
+			}
+			properties.front(address, b.Front)
 		}
 		maps.Copy(properties, extra)
 		return os.WriteFile(config, properties.render(), 0o600)

@@ -60,6 +60,13 @@ func (p Properties) authorize(port int, users map[string]string) {
 	p["super.users"] = "User:ANONYMOUS"
 }
 
+// front adds a listener at address that sends its clients to what is advertised.
+func (p Properties) front(address, advertised string) {
+	p["listeners"] += ",FRONT://" + address
+	p["advertised.listeners"] += ",FRONT://" + advertised
+	p["listener.security.protocol.map"] += ",FRONT:PLAINTEXT"
+}
+
 // nodeProperties are those of a further node, a broker alone.
 func nodeProperties(id, port, controllerPort int, dataDir string, extra Properties) Properties {
 	p := brokerProperties(port, controllerPort, dataDir, nil)

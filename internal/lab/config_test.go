@@ -110,3 +110,16 @@ func TestLoggingFollowsTheRelease(t *testing.T) {
 		t.Errorf("4.x: %s\n%s", flag, text)
 	}
 }
+
+func TestAFrontIsAListenerThatSendsItsClientsToTheProxy(t *testing.T) {
+	p := brokerProperties(9, 10, "/data", nil)
+	p.front("127.0.0.1:11", "127.0.0.1:12")
+	want := brokerProperties(9, 10, "/data", Properties{
+		"listeners":                      "PLAINTEXT://127.0.0.1:9,CONTROLLER://127.0.0.1:10,FRONT://127.0.0.1:11",
+		"advertised.listeners":           "PLAINTEXT://127.0.0.1:9,FRONT://127.0.0.1:12",
+		"listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,FRONT:PLAINTEXT",
+	})
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -91,8 +91,8 @@ func (l *Lab) open(ctx context.Context, o Options) error {
 	defer cancel()
 	var wg sync.WaitGroup
 	var sourceErr, targetErr error
-	wg.Go(func() { l.Source, sourceErr = l.startBroker(ctx, "source", SourceClusterID, o.Users, o.Source) })
-	wg.Go(func() { l.Target, targetErr = l.startBroker(ctx, "target", TargetClusterID, o.Users, o.Target) })
+	wg.Go(func() { l.Source, sourceErr = l.startBroker(ctx, "source", SourceClusterID, o, o.Source) })
+	wg.Go(func() { l.Target, targetErr = l.startBroker(ctx, "target", TargetClusterID, o, o.Target) })
 	wg.Wait()
 	if err := errors.Join(sourceErr, targetErr); err != nil {
 		return err

@@ -31,6 +31,10 @@ type Options struct {
 	Worker Properties
 	// OffsetFlushInterval is how often the worker commits source offsets. By default, 10 s (Kafka's own default is 60 s).
 	OffsetFlushInterval time.Duration
+	// Front is told the name of each broker, source or target, and the address of a listener beside the one that the
+	// workers use. What it returns is what this listener advertises, and [Broker.Front]: the address of a proxy. Whoever
+	// comes by it stays behind the proxy. By default there is no such listener.
+	Front func(name, address string) (advertised string, err error)
 }
 
 // WorkerOptions say what [Lab.StartWorker] starts. The zero value is a second worker of the lab's own Connect cluster.
