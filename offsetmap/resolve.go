@@ -146,12 +146,7 @@ func (r *resolver) row(m Measured) (Row, bool) {
 	if !ok {
 		return row, false
 	}
-	w, err := row.Next.Write()
-	if err != nil { // no rule yields none
-		r.block("plan/no-offset", m.String(), "%v", err)
-		return row, false
-	}
-	row.Write = w
+	row.Write = row.Next.write()
 	return row, true
 }
 

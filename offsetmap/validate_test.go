@@ -360,6 +360,20 @@ func TestCheckFindsEveryChange(t *testing.T) {
 	}
 }
 
+func TestAnExpiredPlanSaysWhatHasShortenedItsLife(t *testing.T) {
+	for check, want := range map[string]string{
+		"plan/lifetime":    " (orders-0: its records go first); make a new one",
+		"source/retention": "Z; make a new one",
+	} {
+		body := bodyOf(everyRule())
+		body.Findings = append(body.Findings, offsetmap.Finding{Check: check, Severity: offsetmap.Info, Scope: "orders-0", Detail: "its records go first", Acceptable: offsetmap.Never})
+		p := seal(t, body)
+		if err := p.CheckExpiry(p.Body.ExpiresAt.Time); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("with %s: %v", check, err)
+		}
+	}
+}
+
 func TestCheckExpiry(t *testing.T) {
 	p := seal(t, bodyOf(everyRule()))
 	end := p.Body.ExpiresAt.Time

@@ -37,14 +37,22 @@ const (
 //
 // This is the one place where C becomes M.
 func (c NextOffset) Write() (Write, error) {
-	v, ok := c.Value()
-	switch {
+	w := c.write()
+	if w.IsZero() {
+		return w, fmt.Errorf("%w: none has no source offset", ErrOffset)
+	}
+	return w, nil
+}
+
+// write returns the zero value, which no plan may hold, for none.
+func (c NextOffset) write() Write {
+	switch v, ok := c.Value(); {
 	case !ok:
-		return Write{}, fmt.Errorf("%w: none has no source offset", ErrOffset)
+		return Write{}
 	case v == 0:
-		return Write{kind: writeClear}, nil
+		return Write{kind: writeClear}
 	default:
-		return Write{kind: writeSet, m: SourceOffset{^(v - 1)}}, nil
+		return Write{kind: writeSet, m: SourceOffset{^(v - 1)}}
 	}
 }
 

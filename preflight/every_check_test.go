@@ -46,7 +46,6 @@ var outside = map[string]string{
 	"source/topic-recreated":        "Row.Recheck reports it, see TestPC03TopicDeletedAndCreatedAgain",
 	"source/log-truncated":          "Row.Recheck reports it, and an embedded broker never loses records",
 	"plan/duplicate-partition":      "Facts hold each partition once",
-	"plan/no-offset":                "no rule yields none",
 	"plan/topic-ambiguous":          "Kafka's policies give each topic a name of its own, and one Metadata answer one id",
 }
 

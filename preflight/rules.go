@@ -82,8 +82,6 @@ func ruleChecks() []Check {
 			again+" Else correct the replication policy."),
 		rule("plan/duplicate-partition", "Every partition was measured once", block, never, measures,
 			"Two measurements of one partition cannot both decide.", again),
-		rule("plan/no-offset", "Every rule gives an offset", block, never, "the outcome of the rules",
-			"A rule without an outcome is a fault of this program.", "Report it with the plan's input."),
 		rule("plan/acceptance-unused", "Every acceptance covers a finding", warn, never, "the acceptances",
 			"It may have a typing error, or the count that it names has moved.", "Remove it, or correct it after the finding."),
 		rule("plan/acceptance-incomplete", "Every acceptance has a check, a name and a reason", block, never, "the acceptances",
