@@ -15,6 +15,7 @@ import (
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/internal/delivery"
+	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
@@ -114,6 +115,8 @@ type Migration struct {
 	job           flinkrest.Job
 	checks        []preflight.Check
 
+	see func(context.Context, *observer) engine.Observed // the world, for a decision
+
 	delivery       preflight.DeliveryReader
 	deliveryGiven  bool
 	deliveryBounds preflight.DeliveryBounds
@@ -157,6 +160,7 @@ func New(cfg Config, opts ...Option) (*Migration, error) {
 		readBack:     time.Minute,
 		stopWait:     2 * time.Minute,
 		startWait:    time.Minute,
+		see:          func(ctx context.Context, o *observer) engine.Observed { return o.world(ctx) },
 		producer:     preflight.ReachedBy("producer.override.bootstrap.servers", cfg.Target.Options...),
 		source:       preflight.ReachedBy("source.cluster.bootstrap.servers", cfg.Source.Options...),
 	}

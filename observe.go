@@ -54,14 +54,23 @@ type observer struct {
 // look observes everything once, freshly. It never fails: what could not be
 // found out is an unknown fact, with the reason.
 func (o *observer) look(ctx context.Context) engine.Observed {
+	// Read before everything else: what is written to it later makes the rest old.
+	var history offsetmap.Fact[engine.History]
+	history, o.entries = o.m.history(ctx, o.plan.Digest, o.halted)
+	seen := o.m.see(ctx, o)
+	seen.History = history
+	seen.Settled = o.settled(seen)
+	seen.StoodStill = o.stoodStill(seen)
+	return seen
+}
+
+// world is what clusters, worker and Flink show. Its History is not filled in.
+func (o *observer) world(ctx context.Context) engine.Observed {
 	targetOf := map[string]string{}
 	o.targets = targetOf
 	for _, r := range o.plan.Body.Rows {
 		targetOf[r.Topic] = r.TargetTopic
 	}
-	// Read before everything else: what is written to it later makes the rest old.
-	var history offsetmap.Fact[engine.History]
-	history, o.entries = o.m.history(ctx, o.plan.Digest, o.halted)
 	probe := o.m.probe(slices.Sorted(maps.Keys(targetOf)))
 	// Only a start is decided by it, and who goes back must not wait for a
 	// transaction that holds its offsets.
@@ -74,7 +83,7 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 	facts := probe.Observe(ctx)
 	o.facts = facts
 	clusterID := func(c preflight.Cluster) (string, error) { return c.ClusterID, nil }
-	seen := engine.Observed{
+	return engine.Observed{
 		Now:        facts.At,
 		SourceID:   mapFact(facts.Source, clusterID),
 		TargetID:   mapFact(facts.Target, clusterID),
@@ -101,10 +110,6 @@ func (o *observer) look(ctx context.Context) engine.Observed {
 			return facts.Measured(func(topic string) string { return targetOf[topic] })
 		}),
 	}
-	seen.History = history
-	seen.Settled = o.settled(seen)
-	seen.StoodStill = o.stoodStill(seen)
-	return seen
 }
 
 // flink is what Flink says against the goal. Where Flink is handed a boundary, its
