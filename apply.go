@@ -23,6 +23,8 @@ type Applied struct {
 // changes nothing. When the world no longer matches the plan it refuses with a
 // *RefusedError before it writes; when the plan was started or rolled back it
 // always refuses, so that an old plan never turns the clock back.
+//
+// Before the first write of a plan, what Connect holds goes to WithBackup.
 func (m *Migration) Apply(ctx context.Context, plan *offsetmap.Plan) (*Applied, error) {
 	if err := plan.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", engine.Apply, err)
@@ -51,21 +53,27 @@ func (m *Migration) Verify(ctx context.Context, plan *offsetmap.Plan) (*Applied,
 	return &Applied{Digest: plan.Digest, Partitions: len(plan.Body.Rows), Written: []offsetmap.TopicPartition{}}, nil
 }
 
-// Approval is a person's word to start: the digest of the plan that they mean,
-// and who they are.
+// Approval is a person's word to start, or to restore: the digest of the plan or
+// backup that they mean, and who they are.
 type Approval struct {
 	Digest string
 	By     string
 }
 
 func (a Approval) check(plan *offsetmap.Plan) error {
-	switch {
-	case plan == nil:
+	if plan == nil {
 		return plan.Check()
+	}
+	return a.of("plan", plan.Digest)
+}
+
+// of holds that the word was given for what has the digest.
+func (a Approval) of(what, digest string) error {
+	switch {
 	case a.By == "":
 		return fmt.Errorf("%w: the approval has no name", ErrApproval)
-	case a.Digest != plan.Digest:
-		return fmt.Errorf("%w: approved is %q, this plan is %s", ErrApproval, a.Digest, plan.Digest)
+	case a.Digest != digest:
+		return fmt.Errorf("%w: approved is %q, this %s is %s", ErrApproval, a.Digest, what, digest)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ const (
 	actRestore  = "restore"
 	actDelete   = "delete"
 	actRollback = "rollback"
+	actPutBack  = "restore-backup"
 	actCommit   = string(engine.CommitBoundary)
 	actRewrite  = string(engine.RewriteSavepoint)
 )
@@ -47,6 +48,9 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 		case e.Act == actDelete && e.Phase == PhaseDone:
 			created = false
 		}
+		if e.Act == actPutBack { // also one that failed may have written a part
+			h.Restored, h.RollbackDone = true, false
+		}
 		if e.Plan != digest {
 			if e.Plan != "" {
 				others.see(e)
@@ -58,6 +62,7 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 		switch e.Act {
 		case actPlan:
 			h.Planned = true
+			h.Restored = false
 			others, savepoint = rivals{}, e.Savepoint // what was done before this plan was made is no news to it
 		case actWrite:
 			h.Written = true

@@ -36,16 +36,17 @@ type Journal interface {
 // a start) has one entry.
 type Entry struct {
 	At        time.Time      `json:"at"`
-	Act       string         `json:"act"` // create, plan, apply, start, resume, stop, restore, delete, rollback, commit-boundary, rewrite-savepoint
+	Act       string         `json:"act"` // create, plan, apply, start, resume, stop, restore, delete, rollback, restore-backup, commit-boundary, rewrite-savepoint
 	Phase     Phase          `json:"phase"`
 	Plan      string         `json:"plan,omitempty"` // digest; empty before there is a plan
 	Connector string         `json:"connector"`
 	By        string         `json:"by"`
-	Approved  string         `json:"approvedBy,omitempty"` // of a start and its resume: who gave the word; of a commit-boundary and a rewrite-savepoint: who attested Flink's end
+	Approved  string         `json:"approvedBy,omitempty"` // of a start and its resume, and of a restore-backup: who gave the word; of a commit-boundary and a rewrite-savepoint: who attested Flink's end
 	Group     string         `json:"group,omitempty"`      // of a commit-boundary: the consumer group
 	Savepoint string         `json:"savepoint,omitempty"`  // of a plan, a commit-boundary and a rewrite-savepoint: "sha256:" and the hash of the _metadata that the plan was made from
 	Rewritten string         `json:"rewritten,omitempty"`  // of a rewrite-savepoint: the same of the new savepoint
 	Content   string         `json:"content,omitempty"`    // of a rewrite-savepoint: "sha256:" and a digest of all that it changes, files beside _metadata included
+	Backup    string         `json:"backup,omitempty"`     // of an apply: digest of the OffsetsBackup that was kept before it; of a restore-backup: of what is put back
 	Detail    string         `json:"detail,omitempty"`
 	Ends      []PartitionEnd `json:"targetEnds,omitempty"` // of a start: the target's ends before the first resume
 	Baseline  *Baseline      `json:"baseline,omitempty"`   // of a start: what stood beside the records before the first resume

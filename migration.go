@@ -114,6 +114,7 @@ type Migration struct {
 	flink         preflight.Flink
 	job           flinkrest.Job
 	checks        []preflight.Check
+	keepBackup    func(context.Context, *OffsetsBackup) error
 
 	see func(context.Context, *observer) engine.Observed // the world, for a decision
 

@@ -17,6 +17,8 @@ var (
 	preflightSchema string
 	//go:embed schema/inventory.json
 	inventorySchema string
+	//go:embed schema/connect-offsets.json
+	connectOffsetsSchema string
 	//go:embed schema/acceptance-list.json
 	acceptanceListSchema string
 )
@@ -29,6 +31,10 @@ func PositionsSchema() []byte { return []byte(positionsSchema) }
 // knows their form; that partitions are sorted, each once, only ReadBoundary
 // knows.
 func BoundarySchema() []byte { return []byte(boundarySchema) }
+
+// OffsetsBackupSchema returns the JSON schema (draft 2020-12) of OffsetsBackup files.
+// It knows their form; that the content has the digest only ReadOffsetsBackup knows.
+func OffsetsBackupSchema() []byte { return []byte(connectOffsetsSchema) }
 
 // ProofSchema returns the JSON schema (draft 2020-12) of Proof files.
 func ProofSchema() []byte { return []byte(proofSchema) }

@@ -23,6 +23,8 @@ func TestSchemasAndTypesHaveTheSameMembers(t *testing.T) {
 	proofs.SameMembers(t, "proof", reflect.TypeFor[flinkmm2.Proof](), proofs.Root)
 	marks := schematest.New(t, flinkmm2.RestartMarkSchema())
 	marks.SameMembers(t, "restart mark", reflect.TypeFor[flinkmm2.RestartMark](), marks.Root)
+	backups := schematest.New(t, flinkmm2.OffsetsBackupSchema())
+	backups.SameMembers(t, "backup", reflect.TypeFor[flinkmm2.OffsetsBackup](), backups.Root)
 	lists := schematest.New(t, flinkmm2.AcceptanceListSchema())
 	lists.SameMembers(t, "acceptance list", reflect.TypeFor[flinkmm2.AcceptanceList](), lists.Root)
 }
@@ -69,7 +71,8 @@ func TestSchemasListTheConstants(t *testing.T) {
 		}
 	}
 	for kind, n := range map[string]schematest.Object{
-		flinkmm2.PositionsKind: positions.Def("ofSavepoint"), flinkmm2.BoundaryKind: boundary.Root, flinkmm2.ProofKind: proofs.Root,
+		flinkmm2.OffsetsBackupKind: schematest.New(t, flinkmm2.OffsetsBackupSchema()).Root,
+		flinkmm2.PositionsKind:     positions.Def("ofSavepoint"), flinkmm2.BoundaryKind: boundary.Root, flinkmm2.ProofKind: proofs.Root,
 	} {
 		if v, k := member(n, "apiVersion")["const"], member(n, "kind")["const"]; v != offsetmap.APIVersion || k != kind {
 			t.Errorf("the schema of %s is of %v %v", kind, v, k)
@@ -186,7 +189,7 @@ func TestSchemasRefuseWhatNoFileHolds(t *testing.T) {
 }
 
 func TestSchemasAreCopies(t *testing.T) {
-	for _, schema := range []func() []byte{flinkmm2.PositionsSchema, flinkmm2.BoundarySchema, flinkmm2.ProofSchema, flinkmm2.CheckpointSchema, flinkmm2.RestartMarkSchema, flinkmm2.PreflightSchema, flinkmm2.AcceptanceListSchema} {
+	for _, schema := range []func() []byte{flinkmm2.PositionsSchema, flinkmm2.BoundarySchema, flinkmm2.ProofSchema, flinkmm2.CheckpointSchema, flinkmm2.RestartMarkSchema, flinkmm2.PreflightSchema, flinkmm2.AcceptanceListSchema, flinkmm2.OffsetsBackupSchema} {
 		schema()[0] = 'x'
 		if schema()[0] != '{' {
 			t.Error("a caller can change the schema")

@@ -26,9 +26,10 @@ type reached struct {
 	seen    engine.Observed // what the last decision was made from
 	last    engine.Act
 	written []engine.Change
-	acts    []string // those that changed something
-	begun   bool     // a rollback stands in the journal
-	entries int      // of the journal, when the last decision was made
+	before  offsetsByPartition // what was stored before the last write
+	acts    []string           // those that changed something
+	begun   bool               // a rollback stands in the journal
+	entries int                // of the journal, when the last decision was made
 }
 
 // changes reports whether an act changes anything outside the journal.
@@ -51,6 +52,12 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 	if err := m.ofThisConnector(plan); err != nil {
 		return r, fmt.Errorf("%s: %w", goal, err)
 	}
+	return m.walk(ctx, goal, plan, approvedBy)
+}
+
+// walk is reach for a plan that holds, or for what stands in the place of one.
+func (m *Migration) walk(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, approvedBy string) (reached, error) {
+	var r reached
 	o := &observer{m: m, plan: plan, goal: goal}
 	settles := 0
 	for range maxSteps {
@@ -94,8 +101,14 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 			err = m.wait(ctx, "offsets that a stopped task may still commit (the flush timeout and a second)", m.flushTimeout+time.Second)
 		case engine.Write:
 			before, _ := r.seen.Stored.Get()
+			var kept string
+			if kept, err = m.backUp(ctx, goal, plan, r.seen, o.facts); err != nil {
+				break
+			}
 			r.seen, o.facts = engine.Observed{}, preflight.Facts{} // as above
-			err = m.write(ctx, goal, plan, o, before, d.Writes)
+			intent := writeIntent(goal, plan, kept, approvedBy)
+			err = m.write(ctx, intent, plan, o, before, d.Writes)
+			r.before = before.Offsets
 			r.written = append(r.written, d.Writes...)
 		case engine.RecordStart:
 			err = m.recordStart(ctx, plan, r.seen, approvedBy)
@@ -161,11 +174,8 @@ func (m *Migration) awaitGone(ctx context.Context) error {
 // *connectrest.PartsError. What was written stays then, which is known and never
 // started: a start demands every offset of the plan, and the next run leaves what is
 // the plan's already and writes the rest.
-func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, o *observer, before engine.Stored, changes []engine.Change) error {
-	name := actWrite
-	if goal == engine.Rollback {
-		name = actRestore
-	}
+func (m *Migration) write(ctx context.Context, intent Entry, plan *offsetmap.Plan, o *observer, before engine.Stored, changes []engine.Change) error {
+	intent.Detail = fmt.Sprintf("%d partitions", len(changes))
 	want := maps.Clone(before.Offsets)
 	for _, c := range changes {
 		if v := c.Write.Result(); v.IsNone() {
@@ -175,7 +185,7 @@ func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap
 		}
 	}
 	alias := plan.Body.Connector.SourceAlias
-	return m.actAfter(ctx, o.entries, Entry{Act: name, Plan: plan.Digest, Detail: fmt.Sprintf("%d partitions", len(changes))}, func(ctx context.Context) error {
+	return m.actAfter(ctx, o.entries, intent, func(ctx context.Context) error {
 		all := make(map[offsetmap.TopicPartition]offsetmap.Write, len(changes))
 		for _, c := range changes {
 			all[c.TopicPartition] = c.Write
@@ -200,6 +210,18 @@ func (m *Migration) write(ctx context.Context, goal engine.Goal, plan *offsetmap
 		}, m.readBack)
 		return err
 	})
+}
+
+// writeIntent is what the journal says of a write of offsets.
+func writeIntent(goal engine.Goal, plan *offsetmap.Plan, kept, approvedBy string) Entry {
+	switch goal {
+	case engine.Rollback:
+		return Entry{Act: actRestore, Plan: plan.Digest}
+	case engine.Restore: // of no plan
+		return Entry{Act: actPutBack, Backup: plan.Digest, Approved: approvedBy}
+	default:
+		return Entry{Act: actWrite, Plan: plan.Digest, Backup: kept}
+	}
 }
 
 // progress tells of long work: of what is more than one part.

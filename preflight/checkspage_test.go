@@ -33,6 +33,7 @@ var areasOfChecks = []struct{ name, about string }{
 	{"plan", "The plan and its acceptances"},
 	{"journal", "What was done before"},
 	{"rollback", "The way back"},
+	{"restore", "A backup of the stored offsets that is put back"},
 	{"engine", "The order of the acts"},
 }
 

@@ -33,6 +33,9 @@ var elsewhere = map[string]shownBy{
 	"journal/handed-back":      {spent, spent},
 	"journal/other-plan":       {spent, spent},
 	"journal/rolled-back":      {spent, spent},
+	"journal/restored":         {spent, spent},
+	"restore/other-log":        {"internal/engine.TestRestoreRefusesWhatIsOfAnotherLog", restores},
+	"restore/rewind":           {"internal/engine.TestRestoreSetsNothingBackUnasked", restores},
 	"journal/started":          {movedWorld, soundApply},
 	"journal/unreadable":       {movedWorld, soundApply},
 	"offsets/changed":          {"internal/engine.TestRollbackRefusesWhatSomebodyElseWrote", "internal/engine.TestRollbackBeforeTheStartPutsBackAndDeletesItsOwn"},
@@ -75,6 +78,7 @@ const (
 	movedWorld   = "internal/engine.TestWorldThatMovedIsRefused"
 	soundApply   = "internal/engine.TestApplyWritesOnceThenIsDone"
 	spent        = "internal/engine.TestAPlanIsSpentWhereTheJournalForbidsItsApplyAndItsStart"
+	restores     = "internal/engine.TestRestoreWritesWhatStandsElsewhereThenIsDone"
 	stands       = "internal/engine.TestABoundaryIsCommittedOnlyWhereTheRollbackStands"
 	reverse      = "offsetmap.TestReverse"
 	contradicted = "..TestTheGroupContradictsThatFlinkHasEnded"

@@ -6,7 +6,7 @@ package engine
 func (d *decider) handBack() Decision {
 	h, journal := known(d, d.seen.History, "journal/unreadable", "journal")
 	switch {
-	case !journal:
+	case !journal || d.restored(h):
 	case h.Other != "":
 		d.find(Moved, "journal/other-plan", "", "plan %s was started on the connector since; its rollback knows where Flink goes on", h.Other)
 	case !h.RollbackDone:

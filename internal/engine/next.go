@@ -19,6 +19,8 @@ func Next(goal Goal, plan *offsetmap.Plan, seen Observed) Decision {
 		return d.start()
 	case Rollback:
 		return d.rollback()
+	case Restore:
+		return d.restore()
 	case CommitBoundary, RewriteSavepoint:
 		return d.handBack()
 	default:
@@ -85,6 +87,7 @@ func known[T any](d *decider, f offsetmap.Fact[T], check, what string) (T, bool)
 // with an act only begun where nothing was written to the journal since it was
 // decided, two plans that share a journal exclude each other.
 func (d *decider) alone(h History) {
+	d.restored(h)
 	if h.Other != "" {
 		d.find(Moved, "journal/other-plan", "", "plan %s was started on the connector since this one was made", h.Other)
 	}

@@ -14,6 +14,7 @@ const (
 	Verify   Goal = "verify"   // the same, but nothing may be written for it
 	Start    Goal = "start"    // the connector runs from the plan's offsets
 	Rollback Goal = "rollback" // Flink can go on: as it was, or from C'
+	Restore  Goal = "restore"  // Connect holds what a backup holds; the connector stays STOPPED
 	// CommitBoundary is that C' may be committed to Flink's group. Nothing is done
 	// for it on the way.
 	CommitBoundary Goal = "commit-boundary"
@@ -106,6 +107,9 @@ type History struct {
 	// StoppedNow says that the caller, on its way to this goal, has sent a stop
 	// that the worker took. A resume that was still on its way is overruled by it.
 	StoppedNow bool
+	// Restored: a backup of the connector's offsets was put back since this plan was
+	// made, or was about to be.
+	Restored bool
 	// Other is the digest of another plan that was started on the connector since
 	// this one was made, and not rolled back; empty when there is none.
 	Other string

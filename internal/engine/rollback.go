@@ -14,6 +14,9 @@ func (d *decider) rollback() Decision {
 	if !journal {
 		return d.refusal()
 	}
+	if d.restored(h) {
+		return d.refusal()
+	}
 	if h.Other != "" {
 		d.find(Moved, "journal/other-plan", "", "plan %s was started on the connector since; roll that one back", h.Other)
 	}

@@ -22,6 +22,7 @@ func TestAPlanIsSpentWhereTheJournalForbidsItsApplyAndItsStart(t *testing.T) {
 		"rolled back":                     {func(h *History) { h.RolledBack, h.RollbackDone = true, true }, "journal/rolled-back"},
 		"another was started since":       {func(h *History) { h.Other = other }, "journal/other-plan"},
 		"another may be written yet":      {func(h *History) { h.Writing = other }, "journal/other-plan"},
+		"a backup was restored since":     {func(h *History) { h.Restored = true }, "journal/restored"},
 		"a boundary was committed before": {func(h *History) { h.HandedBack = other }, "journal/handed-back"},
 	} {
 		t.Run(name, func(t *testing.T) {

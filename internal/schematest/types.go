@@ -24,6 +24,7 @@ var leaves = map[reflect.Type]string{
 	reflect.TypeFor[offsetmap.Time]():            "string",
 	reflect.TypeFor[offsetmap.Marker]():          "string",
 	reflect.TypeFor[offsetmap.AssignmentState](): "string",
+	reflect.TypeFor[json.RawMessage]():           "object", // of a connector's own making
 }
 
 // written are the structs whose MarshalJSON writes other members than they have.
