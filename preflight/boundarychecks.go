@@ -48,8 +48,8 @@ func boundaryChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      looks + ". Everything on the target since their time was read" + count + ", of the records that are not there among those that were looked for",
 		Why:        "MirrorMaker 2 begins at C: nobody would copy the records before it that the job has read and not delivered. A sink without a guarantee, a canceled job, a transaction that aborted, or a savepoint of another job leaves such records.",
-		Remedy: "Make sure that source, target, topic and savepoint belong together. Then restore the job from the savepoint, let it deliver, stop it with a savepoint again (flink stop --savepointPath DIR JOB), and plan from that one; " +
-			"or plan from an earlier checkpoint, which repeats records rather than losing them. If somebody took the records from the target on purpose, accept PARTITION:COUNT.",
+		Remedy: "Make sure that source, target, topic and savepoint belong together. Then restore the job from the savepoint, let it deliver, stop it with a savepoint again (`flink stop --savepointPath <DIR> <JOB>`), and plan from that one; " +
+			"or plan from an earlier checkpoint, which repeats records rather than losing them. If somebody took the records from the target on purpose, accept <PARTITION>:<COUNT>.",
 		Judge: boundary(notDelivered),
 	}, {
 		ID:         boundaryArea + "delivered-beyond",
@@ -58,7 +58,7 @@ func boundaryChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      looks + ", and how many duplicates are attested as bearable (maxDuplicates)" + count,
 		Why:        "MirrorMaker 2 copies from C on, so these records come to the target twice. A job that was canceled, or has failed, after its last checkpoint leaves them, and so does one that still runs.",
-		Remedy:     "Make sure that the job has ended. Where its last state is a later savepoint, plan from that one. If consumers can bear the duplicates, attest maxDuplicates, of all partitions together; it is held against the sum of the counts, and where more may be there than were looked for against what the source has from C on at most. Else accept PARTITION:COUNT.",
+		Remedy:     "Make sure that the job has ended. Where its last state is a later savepoint, plan from that one. If consumers can bear the duplicates, attest maxDuplicates, of all partitions together; it is held against the sum of the counts, and where more may be there than were looked for against what the source has from C on at most. Else accept <PARTITION>:<COUNT>.",
 		Judge:      boundary(deliveredBeyond),
 	}, {
 		ID:         boundaryArea + "unproven",
@@ -103,7 +103,7 @@ func boundaryChecks() []Check {
 		Acceptable: offsetmap.ByScope,
 		Looks:      "in which partition of the target the copies of the last records before C lie; MirrorMaker 2 writes to the one of the same number. The scope is the topic. Keys are shown as hashes under a key of the run",
 		Why:        "Flink's sink lets the producer choose the partition by the key's hash, unless it was given a partitioner. From C on a key's records go to another partition, and a consumer may see a later one before an earlier one.",
-		Remedy:     "Drain before the start: when the old job has stopped, let every consumer group of the topic reach the ends of all its partitions (kafka-consumer-groups.sh --bootstrap-server TARGET --describe --group GROUP: LAG 0), and only then run start. Then, or where nobody depends on the order of keys, accept the topic.",
+		Remedy:     "Drain before the start: when the old job has stopped, let every consumer group of the topic reach the ends of all its partitions (`kafka-consumer-groups.sh --bootstrap-server <TARGET> --describe --group <CONSUMER-GROUP>`: LAG 0), and only then run start. Then, or where nobody depends on the order of keys, accept the topic.",
 		Judge:      boundary(keyOrder),
 	}}
 }

@@ -69,6 +69,7 @@ Everything that preflight, a plan and the steps after it can find: %d checks. `+
 
 Severity is the gravest that a check reports: `+"`block`"+`, and nothing goes on; `+"`warn`"+`, which goes on and stands in the plan; `+"`info`"+`. A check that could not be made blocks.
 Acceptance says how a person lets a finding through that blocks: `+"`exact`"+` repeats its whole scope, a count included; `+"`scope`"+` names its scope, its topic, or `+"`*`"+`; `+"`never`"+`: none helps.
+What stands between < and > in a remedy is filled in from the finding and the migration where preflight, plan and report print it; what they cannot know stays for whoever runs the command.
 `, len(all))
 	for _, area := range areasOfChecks {
 		checks := byArea[area.name]
@@ -92,8 +93,16 @@ Acceptance says how a person lets a finding through that blocks: `+"`exact`"+` r
 }
 
 // cellOf keeps a text in its cell, and a placeholder such as <name> from being a tag.
+// Between backticks nothing else is special.
 func cellOf(s string) string {
-	return strings.NewReplacer("|", `\|`, "<", `\<`, "*", `\*`, "\n", " ").Replace(s)
+	parts := strings.Split(s, "`")
+	for i, part := range parts {
+		if i%2 == 0 {
+			part = strings.NewReplacer("<", `\<`, "*", `\*`, "\n", " ").Replace(part)
+		}
+		parts[i] = strings.ReplaceAll(part, "|", `\|`)
+	}
+	return strings.Join(parts, "`")
 }
 
 func TestEachAreaStandsOnceOnThePage(t *testing.T) {

@@ -56,7 +56,7 @@ func producerConfigChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "producer.override.retries, .delivery.timeout.ms and .max.block.ms (a worker's defaults have no end)",
 		Why:        "When the time is up the task fails, and nothing starts it again. No record is lost: the offset of the one that failed is not committed. What came after it may be on the target, and is copied a second time.",
-		Remedy:     `Remove the keys, or watch for tasks that are FAILED and restart them: POST /connectors/NAME/restart?includeTasks=true&onlyFailed=true.`,
+		Remedy:     "Remove the keys, or watch for tasks that are FAILED and restart them: `curl -X POST <WORKER>/connectors/<CONNECTOR>/restart?includeTasks=true&onlyFailed=true`.",
 		Judge:      withConfig(producerTimeouts),
 	}}
 }

@@ -28,7 +28,7 @@ func confirmChecks() []Check {
 			"State sinkEvidence"+state+": what was seen of the final flush or commit, such as the log of the stop with savepoint.", confirmSinkEvidence),
 		point("clusters-and-topics", "It is settled which clusters and topics are meant", "the answer, and the ids that the brokers of both sides tell",
 			"An address can lead elsewhere than whoever approved the migration believes. A cluster's id cannot.",
-			"State clustersAndTopics"+state+": both cluster ids (kafka-cluster.sh cluster-id --bootstrap-server SERVERS), looked up where the job ran, and the topics. Where the finding names another id, one of the bootstrap addresses is wrong.", confirmClusters),
+			"State clustersAndTopics"+state+": both cluster ids (`kafka-cluster.sh cluster-id --bootstrap-server <SERVERS>`), looked up where the job ran, and the topics. Where the finding names another id, one of the bootstrap addresses is wrong.", confirmClusters),
 		point("target-names", "It is settled how topics are called on the target", "the answer, and the connector's replication policy",
 			"The job wrote to certain names. A policy that gives others makes new topics, and consumers of the old ones see nothing any more.",
 			"State targetNames"+state+": same where the job wrote to topics of the source's names, or prefixed. Where the finding says that the connector names them otherwise, set replication.policy.class.", confirmTargetNames),

@@ -26,7 +26,7 @@ func connectorChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "GET /connectors/NAME",
 		Why:        "The plan reads the stored offsets from the connector, so it exists, STOPPED, before the plan.",
-		Remedy:     "runbook create, or POST /connectors with \"initial_state\": \"STOPPED\". Never create it by PUT: that starts it at once.",
+		Remedy:     "`runbook -f <MIGRATION> create`, or POST <WORKER>/connectors with \"initial_state\": \"STOPPED\". Never create it by PUT: that starts it at once.",
 		Judge: func(c *Case, r *Reporter) {
 			if c.Facts.Connector.IsAbsent() {
 				r.Block("", "the worker has no connector %s", c.Facts.Name)
@@ -48,7 +48,7 @@ func connectorChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "GET /connectors/NAME/status, and the list of tasks in GET /connectors/NAME",
 		Why:        "Offsets can be altered in STOPPED alone (PAUSED is not STOPPED), once no task is left. A task that still runs copies, and overwrites the offset that was written.",
-		Remedy:     "PUT /connectors/NAME/stop, then wait until the status shows STOPPED and \"tasks\": [].",
+		Remedy:     "`curl -X PUT <WORKER>/connectors/<CONNECTOR>/stop`, then wait until the status shows STOPPED and \"tasks\": [].",
 		Judge:      withConfig(connectorState),
 	}, {
 		ID:         "connector/active-topics",
@@ -57,7 +57,7 @@ func connectorChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "GET /connectors/NAME/topics (KIP-558)",
 		Why:        "A connector that ran has written records and may have stored offsets of its own. A task that was abandoned may still commit for up to the worker's offset.flush.timeout.ms.",
-		Remedy:     "Find out what it copied, and make a new plan. For a new beginning, reset it while it is STOPPED: curl -X PUT http://WORKER/connectors/NAME/topics/reset, and " + deleteAll + ".",
+		Remedy:     "Find out what it copied, and make a new plan. For a new beginning, reset it while it is STOPPED: `curl -X PUT <WORKER>/connectors/<CONNECTOR>/topics/reset`, and " + deleteAll + ".",
 		Judge:      withConfig(activeTopics),
 	}}
 }

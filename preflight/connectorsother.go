@@ -28,7 +28,7 @@ func otherConnectorChecks() []Check {
 			Acceptable: offsetmap.Exact,
 			Looks:      looks + "; which topics a MirrorSourceConnector selects, and how it names them" + scope,
 			Why:        "Two connectors that copy the same topics write each record twice. Another writer's records lie among those that are compared after the start.",
-			Remedy:     "Stop the other one (PUT /connectors/NAME/stop), or take the topics out of its topics. Where it is meant to write there, accept it by name. One that has written there before and does not any more: PUT /connectors/NAME/topics/reset.",
+			Remedy:     "Stop the other one (`curl -X PUT <WORKER>/connectors/<OTHER>/stop`), or take the topics out of its topics. Where it is meant to write there, accept it by name. One that has written there before and does not any more: `curl -X PUT <WORKER>/connectors/<OTHER>/topics/reset`.",
 			Judge:      aroundWorkers(doubleWriter),
 		},
 		{
@@ -38,7 +38,7 @@ func otherConnectorChecks() []Check {
 			Acceptable: offsetmap.Exact,
 			Looks:      looks + "; whether a MirrorSourceConnector reads the target topics from the target and writes them to the source under the names of the source topics. Workers of other clusters are not seen" + scope,
 			Why:        "With names that stay the same (IdentityReplicationPolicy) nothing tells a copy from an original: each record goes round for ever, and both topics grow without end.",
-			Remedy:     "Stop the other one (PUT /connectors/NAME/stop), take the topics out of its topics, or use a policy that prefixes names for one direction.",
+			Remedy:     "Stop the other one (`curl -X PUT <WORKER>/connectors/<OTHER>/stop`), take the topics out of its topics, or use a policy that prefixes names for one direction.",
 			Judge:      aroundWorkers(reverseFlow),
 		},
 		companionCheck("checkpoint", checkpointConnector, "It translates and, with sync.group.offsets.enabled, overwrites the offsets of consumer groups on the target, by way of offset-syncs that this migration does not write."),
@@ -56,7 +56,7 @@ func companionCheck(name, class, why string) Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "the class of each other connector of the same workers. The scope is the connector",
 		Why:        why + " The old job had nothing of the kind.",
-		Remedy:     "Delete it (DELETE /connectors/NAME), or stop it. Where it belongs to another flow, accept it by name.",
+		Remedy:     "Delete it (`curl -X DELETE <WORKER>/connectors/<OTHER>`), or stop it (`curl -X PUT <WORKER>/connectors/<OTHER>/stop`). Where it belongs to another flow, accept it by name.",
 		Judge: aroundWorkers(func(_ *Case, s *Surroundings, r *Reporter) {
 			others, ok := needs(r, "", s.Connectors)
 			if !ok {

@@ -53,7 +53,7 @@ func controllerChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "whether the connector is there, its state, config and tasks, twice, while the calm of the workers is waited for (connect.calm); names and addresses as Strimzi gives them; the journal's acts of others. The scope is the connector, journal, or the custom resource",
 		Why:        "What one controller stops the other may start again: the connector then copies from where it stands, before the offsets are written, or again after a rollback. An operator of Kubernetes puts its own state and config back at each reconciliation, and deletes a connector that it has no resource for.",
-		Remedy:     "Let one alone change it until the migration is over: end other pipelines, scripts and runbooks. With Strimzi either state: stopped in the resource and all changes by it, or pause the operator: kubectl annotate KIND NAME strimzi.io/pause-reconciliation=true, of the KafkaConnector too where there is one.",
+		Remedy:     "Let one alone change it until the migration is over: end other pipelines, scripts and runbooks. With Strimzi either state: stopped in the resource and all changes by it, or pause the operator: `kubectl annotate <KIND> <NAME> strimzi.io/pause-reconciliation=true`, of the KafkaConnector too where there is one.",
 		Judge:      aroundWorkers(otherController),
 	}}
 }

@@ -18,7 +18,7 @@ func driverChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "clusters, and ALIAS.bootstrap.servers of each",
 		Why:        "The driver makes a flow for each pair of aliases. Without two of them, or without addresses, it copies nothing or ends at its start.",
-		Remedy:     "Set clusters to the aliases, and ALIAS.bootstrap.servers for each.",
+		Remedy:     "Set clusters to the aliases, and bootstrap.servers behind each alias, as in east.bootstrap.servers.",
 		Judge:      ofDriver(driverClusters),
 	}, {
 		ID:         "driver/flow",
@@ -27,7 +27,7 @@ func driverChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "keys such as A->B.enabled, and those that name two aliases otherwise",
 		Why:        "A flow is enabled by A->B.enabled=true alone. A key without the arrow, or with an alias that clusters does not have, is read by nobody: what it enables or narrows stays off, or wide.",
-		Remedy:     "Write the key as SOURCE->TARGET.NAME, with the aliases of clusters.",
+		Remedy:     "Write the key as east->west.topics, with the aliases of clusters before and behind the arrow.",
 		Judge:      ofDriver(driverFlowKeys),
 	}, {
 		ID:         "driver/loop",
@@ -63,7 +63,7 @@ func driverChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "that it is the driver which runs the connectors",
 		Why:        "The driver's workers have no REST API for users: no connector can be created STOPPED there, and no stored offset altered, so that a flow starts at the first record of every partition.",
-		Remedy:     "Run MirrorSourceConnector on a Connect cluster: runbook config generate makes its config.",
+		Remedy:     "Run MirrorSourceConnector on a Connect cluster: `runbook config generate` makes its config.",
 		Judge: ofDriver(func(d *driver, _ *Case, r *Reporter) {
 			if slices.ContainsFunc(d.running, func(f DriverFlow) bool { return f.Enabled }) {
 				r.Warn("", "the driver takes no offsets from outside")

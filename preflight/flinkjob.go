@@ -38,7 +38,7 @@ const (
 func flinkJobChecks() []Check {
 	const (
 		looks = "what Flink's REST API, or its history server, says of the job (flink in the migration file, WithFlink in Go)"
-		again = "Stop it: flink stop --savepointPath DIR JOB. Take away what started it (a Kubernetes operator or deployment, a supervisor, a schedule), and plan from the savepoint of that stop."
+		again = "Stop it: `flink stop --savepointPath <DIR> <JOB>`. Take away what started it (a Kubernetes operator or deployment, a supervisor, a schedule), and plan from the savepoint of that stop."
 	)
 	return []Check{{
 		ID:         flinkArea + "rest-not-asked",
@@ -97,7 +97,7 @@ func flinkJobChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      looks + ", against the attestation flinkStopped. What could not be found out has the job's id as scope, and that alone can be accepted",
 		Why:        "The checks of the savepoint and of the sink's transactions go by how the job ended.",
-		Remedy:     "Correct the attestation to what the finding says, and deal with what then blocks; or restore the job and stop it with a savepoint: flink stop --savepointPath DIR JOB.",
+		Remedy:     "Correct the attestation to what the finding says, and deal with what then blocks; or restore the job and stop it with a savepoint: `flink stop --savepointPath <DIR> <JOB>`.",
 		Judge:      endContradicted,
 	}, {
 		ID:         flinkArea + "savepoint-not-last",

@@ -18,7 +18,7 @@ func sourceGroupChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      looks + " against the positions of the savepoint; of partitions that it never read, against the log start, where C would be",
 		Why:        "Behind is normal: after stop-with-savepoint groups keep the last periodic checkpoint's offset. Ahead means that somebody read on after the savepoint: the job runs again, auto-commit is on, or the savepoint is not the last one. Ahead only by markers of transactions, or by aborted records that the job was not shown, is no alarm, where the source was read and shows it.",
-		Remedy:     "Find the newest savepoint of the job and plan from it. Where the group was moved by hand, accept PARTITION:COUNT.",
+		Remedy:     "Find the newest savepoint of the job and plan from it. Where the group was moved by hand, accept <PARTITION>:<COUNT>.",
 		Judge:      groupAhead,
 	}, {
 		ID:         "source/group-unknown",
@@ -27,7 +27,7 @@ func sourceGroupChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      looks,
 		Why:        "A group that is ahead is the one sign on the source that the savepoint is not the last word, and it would go unseen.",
-		Remedy:     "Grant Read on the group and its topics (kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal User:NAME --operation Read --group GROUP --topic TOPIC), wait until a transaction that commits offsets has ended, and run preflight again. An offset that no reader commits, such as a negative one, was set by hand. Or name no group (positions.group, PlanRequest.Group).",
+		Remedy:     "Grant Read on the group and its topics (`kafka-acls.sh --bootstrap-server <SOURCE> --add --allow-principal User:<USER> --operation Read --group <GROUP> --topic <NAME>`), wait until a transaction that commits offsets has ended, and run preflight again. An offset that no reader commits, such as a negative one, was set by hand. Or name no group (positions.group, PlanRequest.Group).",
 		Judge: func(c *Case, r *Reporter) {
 			_, known := c.Facts.Source.Get() // else source/unknown
 			if known && c.Facts.GroupID != "" && c.Facts.Group.Err() != nil {
@@ -41,7 +41,7 @@ func sourceGroupChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      looks,
 		Why:        "Either it is not the old job's, and says nothing of it; or its offsets have expired, or the job never committed any (commit.offsets.on.checkpoint is false, or checkpointing is off). A share group, a streams group and one of Connect workers hold no position of a Flink job.",
-		Remedy:     "Correct the name (kafka-consumer-groups.sh --bootstrap-server SOURCE --list). Offsets of a group without members expire offsets.retention.minutes after their commit, by default 7 days: where that, or the job's settings, explain it, accept the check with the GROUP as scope, or name no group; the positions come from the savepoint.",
+		Remedy:     "Correct the name (`kafka-consumer-groups.sh --bootstrap-server <SOURCE> --list`). Offsets of a group without members expire offsets.retention.minutes after their commit, by default 7 days: where that, or the job's settings, explain it, accept the check with the group as scope, <GROUP>, or name no group; the positions come from the savepoint.",
 		Judge: func(c *Case, r *Reporter) {
 			if c.Facts.GroupID != "" && c.Facts.Group.IsAbsent() {
 				r.Block(c.Facts.GroupID, "%s", c.Facts.noCommit())
@@ -72,7 +72,7 @@ func sourceGroupChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "the group's offsets at two looks, and the time between them against the interval of the checkpoints that is attested",
 		Why:        "One look cannot tell a stopped job from one that runs, nor can the state of the group: it is Empty in both. A job that runs commits with each checkpoint.",
-		Remedy:     "Look over a longer time than the interval of the job's checkpoints (positions.groupWindow, WithGroupWindow), or plan from a savepoint. Where the job is known to have ended, accept the check with the GROUP as scope.",
+		Remedy:     "Look over a longer time than the interval of the job's checkpoints (positions.groupWindow, WithGroupWindow), or plan from a savepoint. Where the job is known to have ended, accept the check with the group as scope, <GROUP>.",
 		Judge:      groupUnproven,
 	}, {
 		ID:         "source/group-missing",
@@ -90,7 +90,7 @@ func sourceGroupChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "state, kind and members of the group (DescribeGroups, ListGroups, ConsumerGroupDescribe)",
 		Why:        "A KafkaSource never joins its group. Whoever does commits to it for itself, so its offsets are not the job's alone: as a witness beside a savepoint that is a warning, as the source of positions it is none.",
-		Remedy:     "Find out whose the members are, by client id and host. Correct the name of the group, or stop them. Where they are known to commit nothing, accept the check with the GROUP as scope.",
+		Remedy:     "Find out whose the members are, by client id and host. Correct the name of the group, or stop them. Where they are known to commit nothing, accept the check with the group as scope, <GROUP>.",
 		Judge:      groupActive,
 	}}
 }

@@ -14,7 +14,7 @@ import (
 func hangingChecks() []Check {
 	const (
 		looks = "each open transaction, against what the coordinators say of its producer's transactional id (ListTransactions, DescribeTransactions, KIP-664), and its partition once more afterwards. The scope is the partition and the producer id"
-		abort = "the finding has the command: kafka-transactions.sh --bootstrap-server %s abort --topic TOPIC --partition N --start-offset OFFSET. Where no transactional id is listed, first run kafka-transactions.sh list as a client that may Describe all ids: to abort a transaction that its producer still writes to spoils it."
+		abort = "the finding has the command: `kafka-transactions.sh --bootstrap-server %[1]s abort --topic %[2]s --partition <N> --start-offset <OFFSET>`. Where no transactional id is listed, first run `kafka-transactions.sh --bootstrap-server %[1]s list` as a client that may Describe all ids: to abort a transaction that its producer still writes to spoils it."
 	)
 	return []Check{{
 		ID:         "source/hanging-transaction",
@@ -23,7 +23,7 @@ func hangingChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      looks,
 		Why:        "The last stable offset stays below a transaction that nothing ends. A connector that reads committed stands there for ever, RUNNING and without an error; and compaction stops there too.",
-		Remedy:     "Abort it; " + fmt.Sprintf(abort, "SOURCE"),
+		Remedy:     "Abort it; " + fmt.Sprintf(abort, "<SOURCE>", "<TOPIC>"),
 		Judge:      around(sourceHanging),
 	}, {
 		ID:         "target/hanging-transaction",
@@ -32,7 +32,7 @@ func hangingChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      looks,
 		Why:        "Consumers that read committed never see a copy that comes behind it. target/open-transaction blocks for it as for any open one, but waiting does not help.",
-		Remedy:     "Find out what the old job's sink had in it (flink/sink-transactions), and abort it; " + fmt.Sprintf(abort, "TARGET"),
+		Remedy:     "Find out what the old job's sink had in it (flink/sink-transactions), and abort it; " + fmt.Sprintf(abort, "<TARGET>", "<TARGET-TOPIC>"),
 		Judge:      around(targetHanging),
 	}}
 }
@@ -45,7 +45,7 @@ type hung struct {
 
 // text says what hangs, and how to abort it on the brokers.
 func (h hung) text(now time.Time, brokers string) string {
-	return fmt.Sprintf("%s; it hangs: %s. Abort it: kafka-transactions.sh --bootstrap-server %s abort --topic %s --partition %d --start-offset %s",
+	return fmt.Sprintf("%s; it hangs: %s. Abort it: `kafka-transactions.sh --bootstrap-server %s abort --topic %s --partition %d --start-offset %s`",
 		h.describe(now), h.why, brokers, h.Topic, h.Partition, h.Start)
 }
 
@@ -90,7 +90,7 @@ func sourceHanging(c *Case, s *Surroundings, r *Reporter) {
 		r.Saw("", "the connector reads uncommitted, and waits for no transaction; whether one hangs is not known: %v", err)
 	}
 	for _, h := range all {
-		text := h.text(c.Facts.At, c.bootstrap("SOURCE", keySourceBootstrap))
+		text := h.text(c.Facts.At, c.bootstrap("<SOURCE>", keySourceBootstrap))
 		switch {
 		case unknown != nil:
 			r.Block(h.scope(), "%s. Whether the connector reads committed is not known: %v", text, unknown)
@@ -112,7 +112,7 @@ func targetHanging(c *Case, s *Surroundings, r *Reporter) {
 		r.Warn("", "whether what is open hangs is not known: %v", err)
 	}
 	for _, h := range all {
-		r.Warn(h.scope(), "%s", h.text(c.Facts.At, c.bootstrap("TARGET", keyProducerBootstrap, keyTargetBootstrap)))
+		r.Warn(h.scope(), "%s", h.text(c.Facts.At, c.bootstrap("<TARGET>", keyProducerBootstrap, keyTargetBootstrap)))
 	}
 }
 

@@ -30,7 +30,7 @@ func lintClassChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "connector.plugin.version and *.converter.plugin.version (4.1 and later, KIP-891)",
 		Why:        "A worker may have a plugin in several versions. The key chooses one, or a range of them, whose defaults and keys are those of that version.",
-		Remedy:     "Judge the config for the version that GET /connectors/NAME/status shows.",
+		Remedy:     "Judge the config for the version that `curl <WORKER>/connectors/<CONNECTOR>/status` shows.",
 		Judge: withConfig(func(_ *Case, s settings, r *Reporter) {
 			for _, key := range s.sortedKeys() {
 				if key == "connector.plugin.version" || strings.HasSuffix(key, ".converter.plugin.version") {

@@ -47,7 +47,7 @@ func lintValueChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "exactly.once.support=required",
 		Why:        "It needs exactly.once.source.support=enabled in the file of every worker, which no API shows, and rights on the transactional ids GROUP-CONNECTOR-TASK and connect-cluster-GROUP on the target. Without them the tasks fail at their start.",
-		Remedy:     "Set exactly.once.source.support=enabled on every worker (first preparing, then enabled, in two rolling restarts), and allow the transactional ids: kafka-acls.sh --add --transactional-id GROUP --resource-pattern-type prefixed --operation Write --operation Describe.",
+		Remedy:     "Set exactly.once.source.support=enabled on every worker (first preparing, then enabled, in two rolling restarts), and allow the transactional ids: `kafka-acls.sh --bootstrap-server <WORKERS-CLUSTER> --add --allow-principal <PRINCIPAL> --transactional-id <CONNECT-GROUP> --resource-pattern-type prefixed --operation Write --operation Describe`.",
 		Judge:      withConfig(exactlyOnceWorker),
 	}, {
 		ID:         "config/action-reload",

@@ -162,7 +162,7 @@ func movementChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "the partitions of the source's topics, twice, over the window. The scope is the topic",
 		Why:        "Nothing else of this report is about the new partitions, and a plan without them would be refused. Somebody is changing the topic right now.",
-		Remedy:     "Wait until the topic has all its partitions, give the target topic as many, and run preflight again: runbook preflight.",
+		Remedy:     "Wait until the topic has all its partitions, give the target topic as many, and run preflight again: `runbook -f <MIGRATION> preflight`.",
 		Judge:      moving(partitionsMoved),
 	}, {
 		ID:         "target/other-writers",
@@ -171,7 +171,7 @@ func movementChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "the ends of the target's partitions, twice, over the window, and the producers that the leaders know of those that moved (DescribeProducers). The scope is the target topic",
 		Why:        "While the connector is STOPPED and the old job has ended, nothing should write there. What does may be the old job, started again, or a second copier, and then every record arrives twice. The ends from which the copies are counted also move.",
-		Remedy:     "Find out who writes: kafka-transactions.sh --bootstrap-server TARGET describe-producers --topic TOPIC --partition N lists producer ids, and the broker's request log or its quota metrics the client ids. Where the topic has writers of its own by design, accept the topic, and target/ends-moved with it.",
+		Remedy:     "Find out who writes: `kafka-transactions.sh --bootstrap-server <TARGET> describe-producers --topic <TARGET-TOPIC> --partition <N>` lists producer ids, and the broker's request log or its quota metrics the client ids. Where the topic has writers of its own by design, accept the topic, and target/ends-moved with it.",
 		Judge:      moving(otherWriters),
 	}}
 }

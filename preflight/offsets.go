@@ -11,13 +11,13 @@ import (
 
 // deleteAll and patch are the commands that change what Connect holds; the
 // worker takes them while the connector is STOPPED and has no task.
-const deleteAll = "curl -X DELETE http://WORKER/connectors/NAME/offsets"
+const deleteAll = "`curl -X DELETE <WORKER>/connectors/<CONNECTOR>/offsets`"
 
 // mirrorPartition is how Connect names a partition of this connector.
-const mirrorPartition = `{"cluster":"ALIAS","topic":"TOPIC","partition":N}`
+const mirrorPartition = `{"cluster":"<ALIAS>","topic":"<TOPIC>","partition":<N>}`
 
 func patch(partition, offset string) string {
-	return `curl -X PATCH -H 'Content-Type: application/json' http://WORKER/connectors/NAME/offsets -d '{"offsets":[{"partition":` + partition + `,"offset":` + offset + `}]}'`
+	return "`curl -X PATCH -H 'Content-Type: application/json' <WORKER>/connectors/<CONNECTOR>/offsets -d '{\"offsets\":[{\"partition\":" + partition + `,"offset":` + offset + "}]}'`"
 }
 
 func offsetChecks() []Check {
@@ -37,7 +37,7 @@ func offsetChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "entries whose partition has another alias, other keys or other types, or whose offset is no number",
 		Why:        "No task ever reads them. They tell of an earlier alias or a wrong import, whose progress was meant to count. Apply and start refuse them too.",
-		Remedy:     "Find out where it comes from; then remove it, while the connector is STOPPED: " + patch(`SCOPE`, `null`) + ", with the partition that the finding names for SCOPE. Where the connector has nothing to keep, remove all: " + deleteAll + ".",
+		Remedy:     "Find out where it comes from; then remove it, while the connector is STOPPED: " + patch(`<SCOPE>`, `null`) + ", with the partition that the finding names. Where the connector has nothing to keep, remove all: " + deleteAll + ".",
 		Judge:      offsetsForeign,
 	}, {
 		ID:         "offsets/unplanned",
@@ -55,7 +55,7 @@ func offsetChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "stored offsets of the partitions that earlier plans wrote, against what they wrote",
 		Why:        "The connector would copy the partition again from there, or from its first record where the offset is gone, and this plan says nothing of it.",
-		Remedy:     "Find out who set it back, and how far the connector had copied. Then write that offset, at least the earlier plan's, while the connector is STOPPED: " + patch(mirrorPartition, `{"offset":M}`) + ".",
+		Remedy:     "Find out who set it back, and how far the connector had copied. Then write that offset, at least the earlier plan's, while the connector is STOPPED: " + patch(mirrorPartition, `{"offset":<M>}`) + ".",
 		Judge:      offsetsRewound,
 	}, {
 		ID:         "offsets/rewind",
@@ -64,7 +64,7 @@ func offsetChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "stored offsets M against C - 1",
 		Why:        "The connector, or an earlier plan, was further: going back copies records again.",
-		Remedy:     "If the connector has copied beyond C, there is nothing to carry over for the partition. To go back all the same, accept PARTITION:COUNT.",
+		Remedy:     "If the connector has copied beyond C, there is nothing to carry over for the partition. To go back all the same, accept <PARTITION>:<COUNT>.",
 		Judge:      offsetsRewind,
 	}, {
 		ID:         "offsets/skip",
@@ -73,7 +73,7 @@ func offsetChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "stored offsets M against C - 1",
 		Why:        "The connector, or an earlier plan, stood there: writing the plan skips the records between, which only the old job can have copied.",
-		Remedy:     "Make sure that the old job copied them (the target holds the record before C), then accept PARTITION:COUNT.",
+		Remedy:     "Make sure that the old job copied them (the target holds the record before C), then accept <PARTITION>:<COUNT>.",
 		Judge:      offsetsSkip,
 	}}
 }

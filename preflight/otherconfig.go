@@ -16,8 +16,8 @@ func otherConfigCheck() Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "GET /connectors/NAME against connector.config of the migration file, or Config.ConnectorConfig, secrets left out",
 		Why:        "Whoever writes the config there believes that the connector has it, and reads the plan by it. A file that is edited after the connector was created changes nothing.",
-		Remedy: "Where the connector is right, put its settings into the migration. Where the migration is right, give them to the connector while it is STOPPED, as one JSON object in FILE: " +
-			"curl -X PUT -H 'Content-Type: application/json' http://WORKER/connectors/NAME/config -d @FILE; it stays STOPPED. A plan that was made before is of the old config: make a new one, and apply that.",
+		Remedy: "Where the connector is right, put its settings into the migration. Where the migration is right, give them to the connector while it is STOPPED, as one JSON object in a file: " +
+			"`curl -X PUT -H 'Content-Type: application/json' <WORKER>/connectors/<CONNECTOR>/config -d @<FILE>`; it stays STOPPED. A plan that was made before is of the old config: make a new one, and apply that.",
 		Judge: func(c *Case, r *Reporter) {
 			if given := c.Question.Config; given != nil {
 				c.Facts.reportOtherConfig(r, given)

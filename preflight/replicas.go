@@ -18,7 +18,7 @@ func replicaChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "leaders and replicas of the source topics in Metadata. The scope is the partition",
 		Why:        "Nothing can be measured or read of a partition without a leader. When it comes back by an election of a replica that was not in sync, its log may end below C.",
-		Remedy:     "Bring the named brokers back, and wait: kafka-topics.sh --bootstrap-server SOURCE --describe --unavailable-partitions lists none then. An unclean election (kafka-leader-election.sh --election-type unclean) loses records; plan again after one.",
+		Remedy:     "Bring the named brokers back, and wait: `kafka-topics.sh --bootstrap-server <SOURCE> --describe --unavailable-partitions` lists none then. An unclean election (kafka-leader-election.sh) loses records; plan again after one.",
 		Judge: around(func(c *Case, _ *Surroundings, r *Reporter) {
 			source, ok := c.Facts.Source.Get()
 			if !ok {
@@ -36,7 +36,7 @@ func replicaChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "leaders and replicas of the target topics in Metadata. The scope is the partition",
 		Why:        "The producer waits for the leader and the connector is RUNNING meanwhile: nothing is copied to the partition, and its task holds back the others. The end from which the copies are counted cannot be measured either.",
-		Remedy:     "Bring the named brokers back, and wait: kafka-topics.sh --bootstrap-server TARGET --describe --unavailable-partitions lists none then.",
+		Remedy:     "Bring the named brokers back, and wait: `kafka-topics.sh --bootstrap-server <TARGET> --describe --unavailable-partitions` lists none then.",
 		Judge: around(func(c *Case, _ *Surroundings, r *Reporter) {
 			_, target, ok := c.clusters()
 			if !ok {
@@ -56,7 +56,7 @@ func replicaChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "min.insync.replicas of each target topic, against the replicas of its partitions and those in sync",
 		Why:        "A producer with acks=all is refused (NOT_ENOUGH_REPLICAS) and tries again without end: the connector is RUNNING and copies nothing. Where the topic has fewer replicas than it demands this never ends.",
-		Remedy:     "Bring the missing replicas back (kafka-topics.sh --bootstrap-server TARGET --describe --under-min-isr-partitions). Where the topic has too few: add replicas (kafka-reassign-partitions.sh), or kafka-configs.sh --bootstrap-server TARGET --alter --entity-type topics --entity-name TOPIC --add-config min.insync.replicas=N.",
+		Remedy:     "Bring the missing replicas back (`kafka-topics.sh --bootstrap-server <TARGET> --describe --under-min-isr-partitions`). Where the topic has too few: add replicas (kafka-reassign-partitions.sh), or `kafka-configs.sh --bootstrap-server <TARGET> --alter --entity-type topics --entity-name <TARGET-TOPIC> --add-config min.insync.replicas=<REPLICAS>`.",
 		Judge:      eachPair(minInSync),
 	}}
 }

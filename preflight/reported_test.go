@@ -144,18 +144,18 @@ func TestTheRemedyOfALaterStepSaysHowToAccept(t *testing.T) {
 		if c.Severity != offsetmap.Block {
 			t.Errorf("%s: severity %q", c.ID, c.Severity)
 		}
-		scope := "PARTITION:COUNT"
+		scope := "for <PARTITION>:<COUNT>"
 		switch c.ID {
 		case "rollback/another-group":
-			scope = "the name of that GROUP"
+			scope = "for <SCOPE>, the name of that group"
 		case "rollback/another-savepoint":
-			scope = "the ID of that savepoint"
+			scope = "for <SCOPE>, the sha256: of that savepoint"
 		case "rollback/partition-kept":
-			scope = "that PARTITION"
+			scope = "for <PARTITION>"
 		}
 		for _, part := range map[offsetmap.Acceptable][]string{
 			offsetmap.Exact:   {"with an acceptance of " + c.ID, scope, "check, scope, by, reason"},
-			offsetmap.ByScope: {"with an acceptance of " + c.ID, "PARTITION, its TOPIC or *", "check, scope, by, reason"},
+			offsetmap.ByScope: {"with an acceptance of " + c.ID, "for <PARTITION>, <TOPIC> or *", "check, scope, by, reason"},
 		}[c.Acceptable] {
 			if !strings.Contains(c.Remedy, part) {
 				t.Errorf("%s can be accepted, and its remedy does not say %q: %s", c.ID, part, c.Remedy)

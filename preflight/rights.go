@@ -44,7 +44,7 @@ func rightsChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "what the source's clients of the connector need for its config: Describe and Read on the topics, Read on a group.id that is set, and what an offset-syncs topic needs where one is written" + looks,
 		Why:        "A topic that the connector may not Describe is not there for it, and is not copied. One that it may not Read is fetched for ever in vain: the task logs a warning, and the connector stays RUNNING.",
-		Remedy:     `kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal PRINCIPAL --operation Describe --operation Read --topic TOPIC.` + remedy,
+		Remedy:     "`kafka-acls.sh --bootstrap-server <SOURCE> --add --allow-principal <PRINCIPAL> --operation Describe --operation Read --topic <NAME>`." + remedy,
 		Judge: aroundConfig(func(c *Case, s settings, sur *Surroundings, source, _ Cluster, r *Reporter) {
 			side := rightsOn{name: "source", acls: sur.SourceACLs, brokers: sur.SourceBrokers, open: sur.sourceUntold[keyOpen], stated: sur.Principals.Source, servers: s.m[keySourceBootstrap]}
 			side.needed = c.sourceRights(s, source)
@@ -58,7 +58,7 @@ func rightsChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "what the target's clients of connector and worker need for its config: Describe and Write on the topics, Write on the transactional ids of the tasks where exactly.once.support is required, Read and Write on an offsets.storage.topic of the connector's own, and what an offset-syncs topic needs where one is written" + looks,
 		Why:        "A task whose producer may not write fails. A target topic that the connector may not Describe is missing for it: it tries to create it, again and again.",
-		Remedy:     `kafka-acls.sh --bootstrap-server TARGET --add --allow-principal PRINCIPAL --operation Describe --operation Write --topic TOPIC.` + remedy,
+		Remedy:     "`kafka-acls.sh --bootstrap-server <TARGET> --add --allow-principal <PRINCIPAL> --operation Describe --operation Write --topic <NAME>`." + remedy,
 		Judge: aroundConfig(func(c *Case, s settings, sur *Surroundings, _, target Cluster, r *Reporter) {
 			side := rightsOn{name: "target", acls: sur.TargetACLs, brokers: sur.TargetBrokers, open: sur.targetUntold[keyOpen], stated: sur.Principals.Target, servers: s.m[keyTargetBootstrap]}
 			side.needed, side.unsure = c.targetRights(s, sur, target)

@@ -88,28 +88,28 @@ func TestEachMissingRightHasTheLineThatGivesIt(t *testing.T) {
 	l.probe.Principals = preflight.Principals{Source: "User:CN=mm 2", Target: "User:mm2"}
 	back := l.grant(l.probe.Source, allows("User:CN=mm 2", kadm.OpDescribe, "orders", "payments"))
 	l.finds("source/rights",
-		"block topic:orders: Read on topic:orders of User:CN=mm 2 (the replication consumer) is in no ACL: kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal 'User:CN=mm 2' --operation Read --topic orders",
-		"block topic:payments: Read on topic:payments of User:CN=mm 2 (the replication consumer) is in no ACL: kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal 'User:CN=mm 2' --operation Read --topic payments")
+		"block topic:orders: Read on topic:orders of User:CN=mm 2 (the replication consumer) is in no ACL: `kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal 'User:CN=mm 2' --operation Read --topic orders`",
+		"block topic:payments: Read on topic:payments of User:CN=mm 2 (the replication consumer) is in no ACL: `kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal 'User:CN=mm 2' --operation Read --topic payments`")
 	back()
 	l.probe.ConnectTopics = preflight.ConnectTopics{}
 	l.finds("target/rights",
 		"block User:mm2: no ACL names it: it is a super user, which no API shows, or lacks what the connector needs: "+
-			"Describe and Write on topic:orders of User:mm2 (the target admin client, the data producer) is in no ACL: kafka-acls.sh --bootstrap-server TARGET --add --allow-principal User:mm2 --operation Describe --operation Write --topic orders; "+
-			"Describe and Write on topic:payments of User:mm2 (the target admin client, the data producer) is in no ACL: kafka-acls.sh --bootstrap-server TARGET --add --allow-principal User:mm2 --operation Describe --operation Write --topic payments; "+
-			"Read on group:connect-cluster of User:mm2 (the worker) is in no ACL: kafka-acls.sh --bootstrap-server TARGET --add --allow-principal User:mm2 --operation Read --group connect-cluster")
+			"Describe and Write on topic:orders of User:mm2 (the target admin client, the data producer) is in no ACL: `kafka-acls.sh --bootstrap-server TARGET --add --allow-principal User:mm2 --operation Describe --operation Write --topic orders`; "+
+			"Describe and Write on topic:payments of User:mm2 (the target admin client, the data producer) is in no ACL: `kafka-acls.sh --bootstrap-server TARGET --add --allow-principal User:mm2 --operation Describe --operation Write --topic payments`; "+
+			"Read on group:connect-cluster of User:mm2 (the worker) is in no ACL: `kafka-acls.sh --bootstrap-server TARGET --add --allow-principal User:mm2 --operation Read --group connect-cluster`")
 	l.grant(l.probe.Target, allows("User:mm2", kadm.OpWrite, "orders", "payments"))
 	l.probe.ConnectTopics = preflight.ConnectTopics{Config: "c", Offset: "o", Status: "s"}
 	l.grant(l.probe.Target, allows("User:mm2", kadm.OpAll, "c", "o"))
 	l.finds("target/rights",
-		"block group:connect-cluster: Read on group:connect-cluster of User:mm2 (the worker) is in no ACL: kafka-acls.sh --bootstrap-server TARGET --add --allow-principal User:mm2 --operation Read --group connect-cluster",
-		"block topic:s: Read and Write on topic:s of User:mm2 (the worker) is in no ACL: kafka-acls.sh --bootstrap-server TARGET --add --allow-principal User:mm2 --operation Read --operation Write --topic s")
+		"block group:connect-cluster: Read on group:connect-cluster of User:mm2 (the worker) is in no ACL: `kafka-acls.sh --bootstrap-server TARGET --add --allow-principal User:mm2 --operation Read --group connect-cluster`",
+		"block topic:s: Read and Write on topic:s of User:mm2 (the worker) is in no ACL: `kafka-acls.sh --bootstrap-server TARGET --add --allow-principal User:mm2 --operation Read --operation Write --topic s`")
 	l.probe.ConnectTopics = preflight.ConnectTopics{}
 	l.grant(l.probe.Target, kadm.NewACLs().Groups("connect-").Allow("User:mm2").AllowHosts("*").Operations(kadm.OpRead).ResourcePatternType(kadm.ACLPatternPrefixed))
 	l.finds("target/rights")
 	l.grant(l.probe.Target, forbids("User:*", kadm.OpAll, "pay"))
 	l.finds("target/rights",
 		"block topic:payments: Describe and Write on topic:payments of User:mm2 (the target admin client, the data producer) is denied: "+
-			"kafka-acls.sh --bootstrap-server TARGET --remove --deny-principal 'User:*' --deny-host '*' --operation All --topic pay --resource-pattern-type prefixed takes the denial back")
+			"`kafka-acls.sh --bootstrap-server TARGET --remove --deny-principal 'User:*' --deny-host '*' --operation All --topic pay --resource-pattern-type prefixed` takes the denial back")
 }
 
 func TestRightsThatDependOnTheHostAreNotProven(t *testing.T) {
@@ -117,7 +117,7 @@ func TestRightsThatDependOnTheHostAreNotProven(t *testing.T) {
 	l := newLab(t, setup{})
 	back := l.grant(l.probe.Source, kadm.NewACLs().Topics("orders").Deny(anonymous).DenyHosts("10.0.0.9").Operations(kadm.OpRead).ResourcePatternType(kadm.ACLPatternLiteral))
 	l.finds("source/rights", "warn topic:orders: not proven: Read on topic:orders of User:ANONYMOUS (the replication consumer) depends on the host (allowed from any other, not from 10.0.0.9), and from where the workers come is not known; "+
-		"kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal User:ANONYMOUS --operation Read --topic orders allows it from each, unless an ACL denies it")
+		"`kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal User:ANONYMOUS --operation Read --topic orders` allows it from each, unless an ACL denies it")
 	back()
 	l.finds("source/rights")
 }
@@ -132,12 +132,12 @@ func TestRightsGoByWhatTheConfigAsksFor(t *testing.T) {
 	mend := l.answer("/connectors/"+connector, map[string]any{"name": connector, "tasks": []string{}, "type": "source", "config": map[string]string(with(l.config, append(login("source"), "source.consumer.group.id", "copy", "source.consumer.isolation.level", "read_committed", "exactly.once.support", "required", "tasks.max", "5", "offsets.storage.topic", "own")...))})
 	l.grant(l.probe.Source, allows("User:mm2", kadm.OpRead, "orders", "payments"))
 	l.finds("source/rights",
-		"block group:copy: Read on group:copy of User:mm2 (the replication consumer) is in no ACL: kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal User:mm2 --operation Read --group copy")
+		"block group:copy: Read on group:copy of User:mm2 (the replication consumer) is in no ACL: `kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal User:mm2 --operation Read --group copy`")
 	l.grant(l.probe.Target, kadm.NewACLs().TransactionalIDs("connect-cluster-mm2-2").Deny(anonymous).DenyHosts("*").Operations(kadm.OpWrite).ResourcePatternType(kadm.ACLPatternLiteral))
 	l.grant(l.probe.Target, forbids(anonymous, kadm.OpRead, "own"))
 	l.finds("target/rights",
-		"block topic:own: Read on topic:own of User:ANONYMOUS (the data producer) is denied: kafka-acls.sh --bootstrap-server TARGET --remove --deny-principal User:ANONYMOUS --deny-host '*' --operation Read --topic own --resource-pattern-type prefixed takes the denial back",
-		"block transactional-id:connect-cluster-mm2-: Write on transactional-id:connect-cluster-mm2- of User:ANONYMOUS (the data producer) is denied: kafka-acls.sh --bootstrap-server TARGET --remove --deny-principal User:ANONYMOUS --deny-host '*' --operation Write --transactional-id connect-cluster-mm2-2 takes the denial back")
+		"block topic:own: Read on topic:own of User:ANONYMOUS (the data producer) is denied: `kafka-acls.sh --bootstrap-server TARGET --remove --deny-principal User:ANONYMOUS --deny-host '*' --operation Read --topic own --resource-pattern-type prefixed` takes the denial back",
+		"block transactional-id:connect-cluster-mm2-: Write on transactional-id:connect-cluster-mm2- of User:ANONYMOUS (the data producer) is denied: `kafka-acls.sh --bootstrap-server TARGET --remove --deny-principal User:ANONYMOUS --deny-host '*' --operation Write --transactional-id connect-cluster-mm2-2` takes the denial back")
 	mend()
 	l.finds("target/rights")
 }
@@ -149,7 +149,7 @@ func TestAnOffsetSyncsTopicAsksForItsRights(t *testing.T) {
 	l.grant(l.probe.Target, kadm.NewACLs().Topics("orders", "payments").Groups("connect-cluster").Allow("User:mm2").AllowHosts("*").Operations(kadm.OpAll).ResourcePatternType(kadm.ACLPatternLiteral))
 	const topic = "mm2-offset-syncs.source.internal"
 	l.finds("target/rights", "block topic:"+topic+": Write and Create on topic:"+topic+" of User:mm2 (the producer of offset-syncs, the target admin client) is in no ACL: "+
-		"kafka-acls.sh --bootstrap-server TARGET --add --allow-principal User:mm2 --operation Write --operation Create --topic "+topic)
+		"`kafka-acls.sh --bootstrap-server TARGET --add --allow-principal User:mm2 --operation Write --operation Create --topic "+topic+"`")
 	back := l.grant(l.probe.Target, kadm.NewACLs().Clusters().Allow("User:mm2").AllowHosts("*").Operations(kadm.OpCreate).ResourcePatternType(kadm.ACLPatternLiteral))
 	l.grant(l.probe.Target, allows("User:mm2", kadm.OpWrite, topic))
 	l.finds("target/rights")
@@ -235,10 +235,10 @@ func TestWhereNoACLIsTheBrokersDefaultIsNotGuessed(t *testing.T) {
 	l.must(errors.Join(err, deleted[0].Err))
 	l.probe.Principals.Source = "User:mm2"
 	const missing = "Describe and Read on topic:orders of User:mm2 (the source admin client, the replication consumer) is in no ACL"
-	l.finds("source/rights", "block topic:orders: "+missing+": kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal User:mm2 --operation Describe --operation Read --topic orders")
+	l.finds("source/rights", "block topic:orders: "+missing+": `kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal User:mm2 --operation Describe --operation Read --topic orders`")
 	l.probe.Source = settingOf{source, kadm.Config{Key: "allow.everyone.if.no.acl.found", Sensitive: true, Source: kmsg.ConfigSourceStaticBrokerConfig}}
 	l.finds("source/rights", "warn topic:orders: not proven: "+missing+", and no ACL is on it: allow.everyone.if.no.acl.found is set, to what the brokers do not tell; "+
-		"kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal User:mm2 --operation Describe --operation Read --topic orders allows it in any case")
+		"`kafka-acls.sh --bootstrap-server SOURCE --add --allow-principal User:mm2 --operation Describe --operation Read --topic orders` allows it in any case")
 }
 
 func TestASuperUserIsAcceptedByItsName(t *testing.T) {
@@ -263,7 +263,8 @@ func TestTheLineReachesAclsAsItIs(t *testing.T) {
 	const evil = `User:a'; touch "$HOME" #`
 	l.probe.Principals.Source = evil
 	l.grant(l.probe.Source, allows(evil, kadm.OpRead, "payments"))
-	_, line, _ := strings.Cut(l.one("source/rights").Detail, ": kafka-acls.sh ")
+	_, line, _ := strings.Cut(l.one("source/rights").Detail, ": `kafka-acls.sh ")
+	line, _, _ = strings.Cut(line, "`")
 	out, err := exec.CommandContext(t.Context(), "sh", "-c", `printf '%s\n' `+line).Output()
 	l.must(err)
 	if args := strings.Split(string(out), "\n"); !slices.Contains(args, evil) || args[len(args)-2] != "orders" {

@@ -112,11 +112,11 @@ func (on rightsOn) remove(a kadm.DescribedACL) string {
 }
 
 func (on rightsOn) line(verb string, who []string, ops []kmsg.ACLOperation, kind kmsg.ACLResourceType, name string, pattern kadm.ACLPattern) string {
-	servers := on.servers
-	if servers == "" || reference(servers) != "" {
-		servers = strings.ToUpper(on.name)
+	servers := shown.Argument(on.servers)
+	if on.servers == "" || reference(on.servers) != "" {
+		servers = "<" + strings.ToUpper(on.name) + ">" // see Names
 	}
-	args := append([]string{"--bootstrap-server", servers, verb}, who...)
+	args := append([]string{verb}, who...)
 	for _, op := range ops {
 		args = append(args, "--operation", operations[op])
 	}
@@ -132,7 +132,7 @@ func (on rightsOn) line(verb string, who []string, ops []kmsg.ACLOperation, kind
 	for i, arg := range args {
 		args[i] = shown.Argument(arg)
 	}
-	return "kafka-acls.sh " + strings.Join(args, " ")
+	return "`kafka-acls.sh --bootstrap-server " + servers + " " + strings.Join(args, " ") + "`"
 }
 
 // scope names the resource, or what the names of several begin with.

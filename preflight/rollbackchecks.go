@@ -18,7 +18,7 @@ func rollbackChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "for how long the source keeps what lies from C on (as source/retention); where positions come from a group, offsets.retention.minutes of the source's brokers; where the sink is exactly-once, transactional.id.expiration.ms of the target's; and when the old job ended, as Flink's REST API tells; against the attestation rollbackWindow. The scope is the partition or topic whose records go first, or empty",
 		Why:        "The old job restored from its savepoint reads from C, and records that are gone by then are lost on the way back. A group's offsets are dropped some time after its last commit, and Flink then follows its reset rule. An exactly-once sink commits again what its state had prepared, and the job fails where the target has forgotten its transactional ids.",
-		Remedy:     "Keep what the way back needs for the whole window: kafka-configs.sh --bootstrap-server SOURCE --alter --entity-type topics --entity-name TOPIC --add-config retention.ms=N with a longer N, and the old value again afterwards; or a larger offsets.retention.minutes or transactional.id.expiration.ms of the brokers. Or attest a shorter rollbackWindow, or accept that the way back ends sooner.",
+		Remedy:     "Keep what the way back needs for the whole window: `kafka-configs.sh --bootstrap-server <SOURCE> --alter --entity-type topics --entity-name <TOPIC> --add-config retention.ms=<MS>` with a longer time, and the old value again afterwards; or a larger offsets.retention.minutes or transactional.id.expiration.ms of the brokers. Or attest a shorter rollbackWindow, or accept that the way back ends sooner.",
 		Judge:      around(rollbackUntil),
 	}}
 }

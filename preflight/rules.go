@@ -21,7 +21,7 @@ func ruleChecks() []Check {
 	return []Check{
 		rule("source/offset-expired", "The source still has the records from C on", block, exact, against,
 			"The records from C to the log start are gone from the source: nobody can copy them any more.",
-			"Fetch the records from elsewhere, or make a plan that accepts PARTITION:COUNT: C becomes the log start, and the loss stands in plan and report."),
+			"Fetch the records from elsewhere, or make a plan that accepts <PARTITION>:<COUNT>: C becomes the log start, and the loss stands in plan and report."),
 		rule("source/offset-beyond-end", "C is not beyond the log", block, never, against,
 			"MirrorMaker 2 would reset and copy the partition from its first record. C belongs to another topic or cluster, the topic was created again, or its log was cut.",
 			"Find out which. Compare the topic's id and the savepoint's job with what is meant."),

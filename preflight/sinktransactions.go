@@ -112,7 +112,7 @@ func sinkChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      looks + scope + ", or the number of those that nothing is known of",
 		Why:        "The records before C of an exactly-once sink are in transactions that Flink commits only after the state is complete. One that aborted has lost them; one that is open will abort by itself.",
-		Remedy:     "Where it is open, restore the job from this savepoint: it commits what was prepared. Let it run, stop it with a savepoint, and plan from the new one. Where it was aborted, plan from a state before its first record. kafka-transactions.sh --bootstrap-server TARGET describe --transactional-id ID shows it.",
+		Remedy:     "Where it is open, restore the job from this savepoint: it commits what was prepared. Let it run, stop it with a savepoint, and plan from the new one. Where it was aborted, plan from a state before its first record. `kafka-transactions.sh --bootstrap-server <TARGET> describe --transactional-id <TRANSACTIONAL-ID>` shows it.",
 		Judge:      around(sinkPrepared),
 	}, {
 		ID:         "flink/sink-transactions-open",
@@ -121,7 +121,7 @@ func sinkChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "the transactions of the sink's transactional ids that have not ended, without those that the state had prepared" + scope,
 		Why:        "Whoever has it open is the old job, or was it until it was killed. Consumers that read committed see nothing that comes after it before it ends.",
-		Remedy:     "Make sure that the job has ended. Then wait until the transaction times out (transaction.timeout.ms of the sink), or abort it: kafka-transactions.sh --bootstrap-server TARGET abort --topic TOPIC --partition N --start-offset OFFSET.",
+		Remedy:     "Make sure that the job has ended. Then wait until the transaction times out (transaction.timeout.ms of the sink), or abort it in each of its partitions, as `kafka-transactions.sh --bootstrap-server <TARGET> describe --transactional-id <TRANSACTIONAL-ID>` lists them: `kafka-transactions.sh --bootstrap-server <TARGET> abort --topic <NAME> --partition <NUMBER> --start-offset <OFFSET>`.",
 		Judge:      around(sinkOpen),
 	}, {
 		ID:         "flink/sink-guarantee-contradicted",

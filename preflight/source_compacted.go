@@ -21,7 +21,7 @@ func compactionChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "cleanup.policy and delete.retention.ms of each source topic, and whether records from C on are older than that. The scope is the topic, or the partition where they are",
 		Why:        "The log cleaner takes records that a later one of the same key replaces. C may have become a hole, which loses nothing: MirrorMaker 2 goes on at the next record. But of what was taken nobody can prove that it was copied. A tombstone is taken delete.retention.ms after it was first seen by the cleaner; where nobody has copied it by then, the key that it deletes stays on the target for ever.",
-		Remedy:     "Start soon. Where tombstones may go before that: kafka-configs.sh --bootstrap-server SOURCE --alter --entity-type topics --entity-name TOPIC --add-config delete.retention.ms=N with a longer N, and the old value again afterwards. Of what is older already, compare the keys of both sides before the start, or accept the partition.",
+		Remedy:     "Start soon. Where tombstones may go before that: `kafka-configs.sh --bootstrap-server <SOURCE> --alter --entity-type topics --entity-name <TOPIC> --add-config delete.retention.ms=<MS>` with a longer time, and the old value again afterwards. Of what is older already, compare the keys of both sides before the start, or accept the partition.",
 		Judge:      around(compacted),
 	}}
 }

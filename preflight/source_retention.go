@@ -29,7 +29,7 @@ func retentionChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "cleanup.policy, retention.ms and retention.bytes of each source topic; from which offset on records are younger than retention.ms allows now, in an hour, in six, in a day and in a week; and how large the logs are (DescribeLogDirs) and how fast they grow, where size bounds them. The scope is the partition where less than an hour is left, with :size behind it where size takes it, and else the topic",
 		Why:        "The source deletes by the record's age or the log's size, whether anybody has read it or not. What goes before MirrorMaker 2 starts is not copied. Brokers delete whole segments, so a record may live longer, and never shorter, than its age says.",
-		Remedy:     "Keep the records until they are copied: kafka-configs.sh --bootstrap-server SOURCE --alter --entity-type topics --entity-name TOPIC --add-config retention.ms=N with a longer N, or retention.bytes=N with a larger one, and the old value again afterwards. Where records are gone already the plan says so by source/offset-expired.",
+		Remedy:     "Keep the records until they are copied: `kafka-configs.sh --bootstrap-server <SOURCE> --alter --entity-type topics --entity-name <TOPIC> --add-config retention.ms=<MS>` with a longer time, or retention.bytes=<BYTES> with a larger size, and the old value again afterwards. Where records are gone already the plan says so by source/offset-expired.",
 		Judge:      around(sourceRetention),
 	}, {
 		ID:         "source/tiered",

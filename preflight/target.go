@@ -42,7 +42,7 @@ func targetChecks() []Check {
 		Acceptable: offsetmap.ByScope,
 		Looks:      "the name that the replication policy gives each topic, in the target's Metadata",
 		Why:        "The old job wrote to a topic that exists; another name means that consumers would not see the copies. MirrorMaker 2 creates what is missing, with the source's configs and replication.factor 2, and waits without end where it may not.",
-		Remedy:     "Create the topic with the source's number of partitions (kafka-topics.sh --bootstrap-server TARGET --create --topic TOPIC --partitions N), or correct replication.policy.class and replication.policy.separator.",
+		Remedy:     "Create the topic with the source's number of partitions (`kafka-topics.sh --bootstrap-server <TARGET> --create --topic <TARGET-TOPIC> --partitions <PARTITIONS>`), or correct replication.policy.class and replication.policy.separator.",
 		Judge:      targetMissing,
 	}, {
 		ID:         "target/partition-count",
@@ -69,9 +69,9 @@ func targetChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "the high watermark and then the last stable offset of every partition of the target topics; where that lies below, their producers (DescribeProducers). The scope is PARTITION:PRODUCERID, one for each transaction; PARTITION:unlisted where no producer has the one that lies first, PARTITION:undescribed where the brokers do not tell the producers, PARTITION:unmeasured where an offset is not known",
 		Why:        "An exactly-once job that was canceled, or has failed, after its savepoint leaves the sink's transaction open: records before C are in it, unseen, and are lost when it aborts, since MirrorMaker 2 begins at C. And it hides whatever MirrorMaker 2 writes behind it from read_committed consumers until it ends.",
-		Remedy: "Find out whose it is: kafka-transactions.sh --bootstrap-server TARGET list has its transactional id beside the producer id, and describe --transactional-id ID its state and its timeout. " +
-			"If it is the old job's (its sink's prefix, subtask and number): restore the job from the savepoint before transaction.timeout.ms is over, so that it commits what the savepoint holds, stop it with a savepoint again (flink stop --savepointPath DIR JOB), and plan from that one; once it has aborted, plan from the last completed checkpoint before it. " +
-			"If it is another writer's: wait until it ends, which the broker brings about after its transaction.timeout.ms, or abort one that hangs: kafka-transactions.sh --bootstrap-server TARGET abort --topic TOPIC --partition N --start-offset OFFSET. Where that writer always has one open, accept PARTITION:PRODUCERID, which lets no other producer's through, and target/ends-moved for the partition with it: the end of a transaction moves the end of the partition. A writer that keeps its transactional id keeps its producer id.",
+		Remedy: "Find out whose it is: `kafka-transactions.sh --bootstrap-server <TARGET> list` has its transactional id beside the producer id, and `kafka-transactions.sh --bootstrap-server <TARGET> describe --transactional-id <TRANSACTIONAL-ID>` its state and its timeout. " +
+			"If it is the old job's (its sink's prefix, subtask and number): restore the job from the savepoint before transaction.timeout.ms is over, so that it commits what the savepoint holds, stop it with a savepoint again (`flink stop --savepointPath <DIR> <JOB>`), and plan from that one; once it has aborted, plan from the last completed checkpoint before it. " +
+			"If it is another writer's: wait until it ends, which the broker brings about after its transaction.timeout.ms, or abort one that hangs: `kafka-transactions.sh --bootstrap-server <TARGET> abort --topic <TARGET-TOPIC> --partition <N> --start-offset <OFFSET>`. Where that writer always has one open, accept <SCOPE>, which lets no other producer's through, and target/ends-moved for the partition with it: the end of a transaction moves the end of the partition. A writer that keeps its transactional id keeps its producer id.",
 		Judge: targetOpen,
 	}}
 }

@@ -33,7 +33,7 @@ func targetConfigChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "the effective max.message.bytes of each topic on both sides, and producer.override.max.request.size (by default 1048576, unless the worker's own file says otherwise, which no API shows). The scope is the target topic, or the key of the connector's config",
 		Why:        "A record that the source took and the target refuses (RecordTooLargeException) stops its task, again after each restart; what lies behind it is not copied. The producer measures a record before it compresses it, so one that came compressed may be larger than any limit here shows.",
-		Remedy:     "kafka-configs.sh --bootstrap-server TARGET --alter --entity-type topics --entity-name TOPIC --add-config max.message.bytes=N with the source's N, and \"producer.override.max.request.size\": \"N\" in the connector's config. Where the largest record is known to be smaller, accept the scope.",
+		Remedy:     "`kafka-configs.sh --bootstrap-server <TARGET> --alter --entity-type topics --entity-name <TARGET-TOPIC> --add-config max.message.bytes=<BYTES>` with the source's value, and \"producer.override.max.request.size\": \"<BYTES>\" in the connector's config. Where the largest record is known to be smaller, accept the scope.",
 		Judge:      around(maxMessageBytes),
 	}, {
 		ID:         "target/cleanup-policy",
@@ -42,7 +42,7 @@ func targetConfigChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "cleanup.policy of each topic on both sides. The scope is the target topic",
 		Why:        "A compacted topic refuses records without a key (INVALID_RECORD), at which the task fails, and keeps the latest of each key alone. One that deletes by time or size loses keys that the source keeps for ever.",
-		Remedy:     "kafka-configs.sh --bootstrap-server TARGET --alter --entity-type topics --entity-name TOPIC --add-config cleanup.policy=[POLICY] with the source's policy.",
+		Remedy:     "`kafka-configs.sh --bootstrap-server <TARGET> --alter --entity-type topics --entity-name <TARGET-TOPIC> --add-config 'cleanup.policy=[<POLICY>]'` with the source's policy.",
 		Judge:      eachPair(cleanupPolicies),
 	}, {
 		ID:         "target/compression",

@@ -24,7 +24,7 @@ func targetTimeChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "retention.ms and retention.bytes of each topic on both sides, and from which offset on the source's records are younger than the target's retention. The scope is the target topic, or its partition where records from C on are older",
 		Why:        "Copies keep their timestamp. One that is older than the target's retention.ms goes at the next clean-up, before anybody has read it.",
-		Remedy:     "kafka-configs.sh --bootstrap-server TARGET --alter --entity-type topics --entity-name TOPIC --add-config retention.ms=N,retention.bytes=N with the source's values, or longer ones until the consumers have caught up.",
+		Remedy:     "`kafka-configs.sh --bootstrap-server <TARGET> --alter --entity-type topics --entity-name <TARGET-TOPIC> --add-config retention.ms=<MS>,retention.bytes=<BYTES>` with the source's values, or longer ones until the consumers have caught up.",
 		Judge:      eachPair(targetRetention),
 	}, {
 		ID:         "target/timestamp-type",
@@ -33,7 +33,7 @@ func targetTimeChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "message.timestamp.type of each target topic",
 		Why:        "With LogAppendTime the brokers put the time of the copy in the place of the record's. Consumers see other timestamps, time-based retention begins anew, and the proof cannot compare timestamps there.",
-		Remedy:     "If the old job's copies kept theirs: kafka-configs.sh --bootstrap-server TARGET --alter --entity-type topics --entity-name TOPIC --add-config message.timestamp.type=CreateTime.",
+		Remedy:     "If the old job's copies kept theirs: `kafka-configs.sh --bootstrap-server <TARGET> --alter --entity-type topics --entity-name <TARGET-TOPIC> --add-config message.timestamp.type=CreateTime`.",
 		Judge:      eachPair(timestampType),
 	}, {
 		ID:         "target/timestamp-limits",
@@ -42,7 +42,7 @@ func targetTimeChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "message.timestamp.before.max.ms and message.timestamp.after.max.ms of each target topic (difference.max.ms before 3.9), against the first records of the source from those moments on. The scope is the partition on the target",
 		Why:        "A record outside the limits is refused (INVALID_TIMESTAMP): its task fails, and again after each restart. Since 4.0 a target takes nothing that is more than an hour ahead of its clock, unless it is told to.",
-		Remedy:     "kafka-configs.sh --bootstrap-server TARGET --alter --entity-type topics --entity-name TOPIC --add-config message.timestamp.after.max.ms=9223372036854775807,message.timestamp.before.max.ms=9223372036854775807, until the records are copied.",
+		Remedy:     "`kafka-configs.sh --bootstrap-server <TARGET> --alter --entity-type topics --entity-name <TARGET-TOPIC> --add-config message.timestamp.after.max.ms=9223372036854775807,message.timestamp.before.max.ms=9223372036854775807`, until the records are copied.",
 		Judge:      eachPair(timestampLimits),
 	}}
 }

@@ -20,7 +20,7 @@ func workersCalmChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "the workers' group on their cluster, twice over a stated time: state, members, leader, assignment, scheduled rebalance; and connectors and tasks that nobody runs. The scope is the connector, or none",
 		Why:        "During a rebalance the REST API answers with a conflict, what was stopped may still run on a worker that is leaving, and a change may be carried out although its answer is lost.",
-		Remedy:     "Wait until workers neither come nor go (a rolling restart, an autoscaler), and state for how long they must have been calm: connect.calm in the migration file, WithCalm in Go. kafka-consumer-groups.sh --bootstrap-server WORKERS-CLUSTER --describe --group GROUP --state shows the group.",
+		Remedy:     "Wait until workers neither come nor go (a rolling restart, an autoscaler), and state for how long they must have been calm: connect.calm in the migration file, WithCalm in Go. `kafka-consumer-groups.sh --bootstrap-server <WORKERS-CLUSTER> --describe --group <CONNECT-GROUP> --state` shows the group.",
 		Judge:      aroundWorkers(rebalancing),
 	}}
 }
