@@ -52,6 +52,9 @@ func (l *Lab) startBroker(ctx context.Context, name, clusterID string, o Options
 			}
 			properties.front(address, b.Front)
 		}
+		if o.Tiered {
+			properties.tier(l.tiered, filepath.Join(l.dir, name+"-remote"))
+		}
 		maps.Copy(properties, extra)
 		return os.WriteFile(config, properties.render(), 0o600)
 	}

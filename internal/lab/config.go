@@ -67,6 +67,25 @@ func (p Properties) front(address, advertised string) {
 	p["listener.security.protocol.map"] += ",FRONT:PLAINTEXT"
 }
 
+// tier lets a broker keep segments in a folder, by the storage in a folder of jars. The names that have a prefix are of
+// LocalTieredStorage and of TopicBasedRemoteLogMetadataManager.
+func (p Properties) tier(jars, dir string) {
+	maps.Copy(p, Properties{
+		"remote.log.storage.system.enable":                                 "true",
+		"remote.log.storage.manager.class.name":                            "org.apache.kafka.server.log.remote.storage.LocalTieredStorage",
+		"remote.log.storage.manager.class.path":                            filepath.Join(jars, "*"),
+		"rsm.config.dir":                                                   dir,
+		"remote.log.metadata.manager.listener.name":                        "PLAINTEXT",
+		"rlmm.config.remote.log.metadata.topic.num.partitions":             "1",
+		"rlmm.config.remote.log.metadata.topic.replication.factor":         "1",
+		"rlmm.config.remote.log.metadata.initialization.retry.interval.ms": "100",
+		"remote.log.manager.task.interval.ms":                              "200",
+		// What is there as well is deleted from the disk by the task that deletes what is old.
+		"log.initial.task.delay.ms":       "200",
+		"log.retention.check.interval.ms": "200",
+	})
+}
+
 // nodeProperties are those of a further node, a broker alone.
 func nodeProperties(id, port, controllerPort int, dataDir string, extra Properties) Properties {
 	p := brokerProperties(port, controllerPort, dataDir, nil)

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,21 @@ func TestABrokerWithUsersHasAnAuthorizerAndAListenerForThem(t *testing.T) {
 	})
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestATieredBrokerKeepsSegmentsInAFolderOfItsOwn(t *testing.T) {
+	got := brokerProperties(9, 10, "/data", nil)
+	got.tier("/jars", "/remote")
+	for key, want := range map[string]string{
+		"remote.log.storage.system.enable":      "true",
+		"remote.log.storage.manager.class.path": filepath.Join("/jars", "*"),
+		"rsm.config.dir":                        "/remote",
+		"log.dirs":                              "/data",
+	} {
+		if got[key] != want {
+			t.Errorf("%s = %q, want %q", key, got[key], want)
+		}
 	}
 }
 

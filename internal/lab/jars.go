@@ -19,11 +19,17 @@ import (
 
 // The script is embedded, because a test binary may run far away from the source tree.
 //
-//go:embed jars/fetch.sh jars/pom.xml
+//go:embed jars/fetch.sh jars/pom.xml jars/tiered.xml
 var jarsFS embed.FS
 
 // fetchWithin is long for 55 MB, and short of the time limit of a test binary.
 const fetchWithin = 5 * time.Minute
+
+// The parts of a release, each by the file that has Maven resolve it.
+const (
+	stageJars  = "pom.xml"
+	tieredJars = "tiered.xml"
+)
 
 var versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)+$`)
 
@@ -36,8 +42,9 @@ func majorOf(version string) (int, error) {
 	return strconv.Atoi(first)
 }
 
-// jarsOf returns the folder of a release's jars and whether it is there. Its name is the one that jars/fetch.sh gives.
-func jarsOf(version string) (dir string, cached bool, err error) {
+// jarsOf returns the folder of a part of a release's jars and whether it is there. Its name is the one that jars/fetch.sh
+// gives.
+func jarsOf(version, part string) (dir string, cached bool, err error) {
 	if _, err := majorOf(version); err != nil {
 		return "", false, err
 	}
@@ -45,7 +52,7 @@ func jarsOf(version string) (dir string, cached bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	pom, err := jarsFS.ReadFile("jars/pom.xml")
+	pom, err := jarsFS.ReadFile("jars/" + part)
 	if err != nil {
 		return "", false, err
 	}
@@ -77,10 +84,10 @@ func CacheDir() (string, error) {
 	return filepath.Join(home, ".cache", "flinkmm2"), nil
 }
 
-// fetchJars returns the folder of a release's jars, which jars/fetch.sh fills first if it is not there. scratch is a
-// folder that the caller removes.
-func fetchJars(ctx context.Context, version, scratch string) (string, error) {
-	dir, cached, err := jarsOf(version)
+// fetchJars returns the folder of a part of a release's jars, which jars/fetch.sh fills first if it is not there. scratch
+// is a folder that the caller removes.
+func fetchJars(ctx context.Context, version, part, scratch string) (string, error) {
+	dir, cached, err := jarsOf(version, part)
 	if err != nil || cached {
 		return dir, err
 	}
@@ -88,7 +95,7 @@ func fetchJars(ctx context.Context, version, scratch string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	got, err := RunScript(ctx, scripts, scratch, version)
+	got, err := RunScript(ctx, scripts, scratch, version, part)
 	if err != nil {
 		return "", fmt.Errorf("fetching the jars of Kafka %s: %w", version, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestVersionHasToBeARelease(t *testing.T) {
 	for _, version := range []string{"", "latest", "4", "4.3.1-SNAPSHOT", "../../etc", "4.3.1 "} {
-		if _, _, err := jarsOf(version); err == nil || !strings.Contains(err.Error(), "want numbers with dots") {
+		if _, _, err := jarsOf(version, stageJars); err == nil || !strings.Contains(err.Error(), "want numbers with dots") {
 			t.Errorf("%q: %v", version, err)
 		}
 	}
@@ -31,7 +31,7 @@ func TestFetchFillsTheCacheOnceAndWhole(t *testing.T) {
 	t.Setenv("RUNS", runs)
 	onlyBash(t, putsAJar+`echo "$*" >>"$RUNS"`)
 	for range 2 {
-		dir, err := fetchJars(t.Context(), "4.3.1", t.TempDir())
+		dir, err := fetchJars(t.Context(), "4.3.1", stageJars, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,22 +39,25 @@ func TestFetchFillsTheCacheOnceAndWhole(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := fetchJars(t.Context(), "3.9.2", t.TempDir()); err != nil {
-		t.Fatal(err)
+	for _, part := range []string{stageJars, tieredJars} {
+		if _, err := fetchJars(t.Context(), "3.9.2", part, t.TempDir()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	out, err := os.ReadFile(runs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], "-Pkafka4 -Dkafka.version=4.3.1 ") || !strings.Contains(lines[1], "-Pkafka3 -Dkafka.version=3.9.2 ") {
+	if len(lines) != 3 || !strings.Contains(lines[0], "/pom.xml -Pkafka4 -Dkafka.version=4.3.1 ") || !strings.Contains(lines[1], "/pom.xml -Pkafka3 -Dkafka.version=3.9.2 ") ||
+		!strings.Contains(lines[2], "/tiered.xml -Dkafka.version=3.9.2 ") {
 		t.Errorf("Maven was run as\n%s", out)
 	}
 }
 
 func TestFailedFetchLeavesNoJarsAndNamesNoRegistry(t *testing.T) {
 	onlyBash(t, putsAJar+`echo 'Could not transfer artifact a:b from/to central (https://user:pw@registry.example/maven2): no route'; exit 1`)
-	dir, err := fetchJars(t.Context(), "4.3.1", t.TempDir())
+	dir, err := fetchJars(t.Context(), "4.3.1", stageJars, t.TempDir())
 	if err == nil {
 		t.Fatalf("no error, and the folder %q", dir)
 	}
@@ -62,7 +65,7 @@ func TestFailedFetchLeavesNoJarsAndNamesNoRegistry(t *testing.T) {
 		strings.Contains(s, "registry.example") {
 		t.Errorf("error: %v", err)
 	}
-	if _, cached, err := jarsOf("4.3.1"); cached || err != nil {
+	if _, cached, err := jarsOf("4.3.1", stageJars); cached || err != nil {
 		t.Errorf("cached: %t, %v", cached, err)
 	}
 	cache, err := CacheDir()

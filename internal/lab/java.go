@@ -59,7 +59,7 @@ func missingForJVM(version string) []string {
 	if _, err := FindJava(); err != nil {
 		missing = append(missing, err.Error())
 	}
-	if _, cached, err := jarsOf(version); err != nil {
+	if _, cached, err := jarsOf(version, stageJars); err != nil {
 		missing = append(missing, err.Error())
 	} else if !cached {
 		for _, tool := range []string{"mvn", "bash"} {

@@ -23,6 +23,7 @@ type Lab struct {
 	dir      string
 	launcher string // the java program
 	first    release
+	tiered   string // folder of the jars of the remote storage, with Options.Tiered
 	shared   bool
 	reserve  func() (port int, release func(), err error)
 
@@ -48,7 +49,7 @@ func start(t testing.TB, o Options, reserve func() (int, func(), error)) *Lab {
 	t.Helper()
 	o.Version = cmp.Or(o.Version, DefaultVersion)
 	require(t, JVM, o.Version)
-	l, err := prepare(t.Context(), t.TempDir(), o.Version, reserve)
+	l, err := prepare(t.Context(), t.TempDir(), o, reserve)
 	if err != nil {
 		unavailable(t, JVM, err.Error())
 	}
@@ -61,13 +62,15 @@ func start(t testing.TB, o Options, reserve func() (int, func(), error)) *Lab {
 }
 
 // prepare has everything ready that the processes need. Its errors mean that the stage cannot run on this machine.
-func prepare(ctx context.Context, dir, version string, reserve func() (int, func(), error)) (*Lab, error) {
+func prepare(ctx context.Context, dir string, o Options, reserve func() (int, func(), error)) (*Lab, error) {
 	java, err := FindJava()
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{Version: version, dir: dir, launcher: java, reserve: reserve}
-	l.first, err = l.release(ctx, version)
+	l := &Lab{Version: o.Version, dir: dir, launcher: java, reserve: reserve}
+	if l.first, err = l.release(ctx, o.Version); err == nil && o.Tiered {
+		l.tiered, err = fetchJars(ctx, o.Version, tieredJars, dir)
+	}
 	return l, err
 }
 
@@ -76,7 +79,7 @@ func (l *Lab) release(ctx context.Context, version string) (release, error) {
 	if err != nil {
 		return release{}, err
 	}
-	jars, err := fetchJars(ctx, version, l.dir)
+	jars, err := fetchJars(ctx, version, stageJars, l.dir)
 	if err != nil {
 		return release{}, err
 	}

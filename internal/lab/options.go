@@ -25,6 +25,10 @@ type Options struct {
 	// Users are the passwords of users, by name. With any, the brokers hold ACLs, by which who comes without a login is a
 	// super user, and have a listener for them, [Broker.Login].
 	Users map[string]string
+	// Tiered gives the brokers remote storage (KIP-405): LocalTieredStorage, with which Kafka tests its own, in a folder for
+	// each. They look several times a second for what is to be moved there. Only topics with remote.storage.enable have
+	// segments there, and brokers of [Lab.StartNode] have none.
+	Tiered bool
 	// Source and Target are extra settings of the brokers.
 	Source, Target Properties
 	// Worker are extra settings of the worker.

@@ -56,12 +56,13 @@ func (s *Shared) Get(t testing.TB) *Lab {
 	if !s.managed {
 		t.Fatal("lab: this package's TestMain does not run Shared.Main, so nothing would stop the stage")
 	}
-	version := cmp.Or(s.Options.Version, DefaultVersion)
-	require(t, JVM, version)
+	options := s.Options
+	options.Version = cmp.Or(options.Version, DefaultVersion)
+	require(t, JVM, options.Version)
 	// The first test that asks must not take the stage away from the others when it ends.
 	ctx := context.WithoutCancel(t.Context())
 	if s.lab == nil && s.cannot == "" {
-		s.create(ctx, t, version)
+		s.create(ctx, t, options)
 	}
 	if s.cannot != "" {
 		unavailable(t, JVM, s.cannot)
@@ -76,21 +77,21 @@ func (s *Shared) Get(t testing.TB) *Lab {
 	return s.lab
 }
 
-func (s *Shared) create(ctx context.Context, t testing.TB, version string) {
+func (s *Shared) create(ctx context.Context, t testing.TB, o Options) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "flinkmm2-lab-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.dir = dir
-	l, err := prepare(ctx, dir, version, reservePort)
+	l, err := prepare(ctx, dir, o, reservePort)
 	if err != nil {
 		s.cannot = err.Error()
 		return
 	}
 	l.shared = true
 	s.lab = l
-	if s.err = l.open(ctx, s.Options); s.err != nil {
+	if s.err = l.open(ctx, o); s.err != nil {
 		l.close()
 	}
 }

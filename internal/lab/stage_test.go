@@ -140,7 +140,7 @@ func TestRequireSaysWhatIsMissing(t *testing.T) {
 			name: "nothing: jars are cached",
 			prepare: func(t *testing.T, bin string) {
 				program(t, bin, "java", java17)
-				dir, _, err := jarsOf(DefaultVersion)
+				dir, _, err := jarsOf(DefaultVersion, stageJars)
 				if err != nil {
 					t.Fatal(err)
 				}
