@@ -3,7 +3,6 @@ package preflight
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/flinkmm2/flinkmm2/internal/fresh"
 )
@@ -29,7 +28,7 @@ func (p Probe) surveyBrokers(ctx context.Context, f Facts, s *Surroundings) {
 		if name, err := TargetTopic(config, topic); err == nil && to[name] != nil {
 			limitMoments(f.At, topic, to[name], wanted)
 		}
-		if strings.EqualFold(settings[keyRemote], "true") {
+		if settings.tiered() {
 			remote = append(remote, topic)
 		}
 	}

@@ -64,6 +64,7 @@ type telling struct {
 	*kadm.Client
 	settings map[string]string
 	local    int64 // where the logs on the leaders' disks begin, above 0
+	noLocal  error // why no broker tells that
 }
 
 func (a telling) DescribeTopicConfigs(ctx context.Context, topics ...string) (kadm.ResourceConfigs, error) {
@@ -78,6 +79,9 @@ func (a telling) DescribeTopicConfigs(ctx context.Context, topics ...string) (ka
 
 func (a telling) ListLocalLogStartOffsets(ctx context.Context, topics ...string) (kadm.ListedOffsets, error) {
 	listed, err := a.Client.ListLocalLogStartOffsets(ctx, topics...)
+	if a.noLocal != nil {
+		return nil, a.noLocal
+	}
 	if a.local > 0 {
 		for _, partitions := range listed {
 			for p, o := range partitions {

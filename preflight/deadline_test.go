@@ -1,6 +1,8 @@
 package preflight_test
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -131,6 +133,41 @@ func TestRetentionBySizeIsCountedDown(t *testing.T) {
 			d, left := deadline(t, r.LatestStart)
 			if left < c.left-2*time.Minute || left > c.left+2*time.Minute || d.Scope != "payments-0" || !d.Estimated {
 				t.Errorf("%s left by %+v, want %s", left, d, c.left)
+			}
+		})
+	}
+}
+
+// The disk tells how large a record is only by the records that are there.
+func TestRetentionBySizeIsNotCountedDownWithoutARecordOnTheDisk(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		local int64
+		fails error
+		want  string
+	}{
+		"one of ten is on the disk": {local: 9},
+		"none is":                   {local: 10, want: "takes what lies from C on: all its records are in remote storage, and no broker tells how large they are there"},
+		"nobody knows":              {fails: kerr.UnsupportedVersion, want: "takes what lies from C on: remote.storage.enable is true, and where the log on the leader's disk begins is not known: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, setup{})
+			l.probe.Source = telling{Client: l.probe.Source.(*kadm.Client), settings: map[string]string{"remote.storage.enable": "true"}, local: c.local, noLocal: c.fails}
+			l.alter(kadm.NewClient(l.from), "orders", "retention.bytes", "1000000000")
+			r := l.judge()
+			sized := slices.DeleteFunc(found(r, "source/retention"), func(f offsetmap.Finding) bool { return f.Scope != "orders:size" })
+			if c.want == "" {
+				if len(sized) > 0 || !strings.Contains(fmt.Sprint(r.Results), "orders-0: retention.bytes is 1000000000, and the 5 offsets from C = 5 on take about "+strconv.FormatInt(5*l.sizeOf("orders", 0), 10)+" bytes") {
+					t.Errorf("found %v, by %v", sized, r.Results)
+				}
+				return
+			}
+			if len(sized) != 1 || !sized[0].Unmade || !strings.Contains(sized[0].Detail, c.want) {
+				t.Errorf("found %v, want that %s", r.Findings, c.want)
+			}
+			if d, _ := deadline(t, r.LatestStart); !strings.Contains(d.Unknown, "orders-0: retention.bytes is 1000000000: ") {
+				t.Errorf("the deadline is %+v", d)
 			}
 		})
 	}

@@ -63,9 +63,10 @@ type sizeLeft struct {
 }
 
 // sizeOf estimates how long retention.bytes leaves the records from C on: by the mean
-// size of an offset, and by how many were written within growthOver or over the window,
-// whichever was faster. Brokers delete a segment once the rest is as large as that
-// (UnifiedLog.deleteRetentionSizeBreachedSegments).
+// size of an offset on the disk, and by how many were written within growthOver or over
+// the window, whichever was faster. Brokers delete a segment once the rest is as large as
+// that (UnifiedLog.deleteRetentionSizeBreachedSegments), what is in remote storage
+// included (RemoteLogManager.buildRetentionSizeData).
 func (s *Surroundings) sizeOf(at place, limit int64) (sizeLeft, error) {
 	sizes, ok := s.sizes.Get()
 	if !ok {
@@ -75,17 +76,17 @@ func (s *Surroundings) sizeOf(at place, limit int64) (sizeLeft, error) {
 	if !ok {
 		return sizeLeft{}, errNoSize
 	}
-	start := at.rng.Start
-	if local, tiered := s.localStarts[at.TopicPartition]; tiered && !local.Offset.IsNone() {
-		start = local.Offset // what is in remote storage is not on the disk
+	start, err := s.onDisk(at)
+	if err != nil {
+		return sizeLeft{}, err
 	}
 	held, known := at.rng.End.Sub(start)
 	unread, _ := at.rng.End.Sub(at.next)
-	if !known {
+	switch {
+	case !known:
 		return sizeLeft{}, errNotMeasured
-	}
-	if held <= 0 {
-		return sizeLeft{text: "the log is empty"}, nil
+	case held <= 0:
+		return sizeLeft{}, errAllRemote
 	}
 	mean := float64(size) / float64(held)
 	left := float64(limit) - mean*float64(unread)
@@ -126,7 +127,10 @@ func (s *Surroundings) growth(at place) (float64, error) {
 	return rate, nil
 }
 
-var errNoSize = errors.New("no broker told how large it is")
+var (
+	errNoSize    = errors.New("no broker told how large it is")
+	errAllRemote = errors.New("all its records are in remote storage, and no broker tells how large they are there")
+)
 
 // soon says what retention.bytes does to the records from C on within the span; empty
 // where they outlive it.

@@ -88,6 +88,7 @@ func (l *lab) whatRealBrokersShow(t *testing.T, stage *jvm.Lab) {
 	t.Run("what real brokers show", func(t *testing.T) {
 		probe, question := l.probe, l.question
 		defer func() { l.probe, l.question = probe, question }()
+		l.probe.Calm = time.Millisecond
 		orders := stage.TopicName(t, "orders")
 		for _, admin := range []preflight.Admin{probe.Source, probe.Target} {
 			l.topic(admin.(*kadm.Client), orders, 2)

@@ -20,7 +20,7 @@ import (
 // finding, and what changes is seen at once by the same clients.
 func TestOnRealBrokersAndARealWorker(t *testing.T) { //nolint:tparallel // its parts change one stage, one after the other
 	t.Parallel()
-	stage := jvm.Start(t, jvm.Options{Users: map[string]string{theUser: theUsersPassword}})
+	stage := jvm.Start(t, jvm.Options{Tiered: true, Users: map[string]string{theUser: theUsersPassword}})
 	l := &lab{t: t, question: question()}
 	l.from, l.to = l.dial(stage.Source.Bootstrap), l.dial(stage.Target.Bootstrap)
 	orders, payments := stage.TopicName(t, "orders"), stage.TopicName(t, "payments")
@@ -72,6 +72,7 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) { //nolint:tparallel // its p
 		groups, transactions := source.FindGroupCoordinators(t.Context(), "any"), source.FindTxnCoordinators(t.Context(), "any")
 		return groups.Error() == nil && transactions.Error() == nil
 	}, "there are coordinators")
+	l.whatTieredBrokersShow(t, stage)
 	l.whatRealBrokersShow(t, stage)
 
 	// The old job's group, which real brokers call dead before its first commit.
@@ -150,7 +151,7 @@ func TestOnRealBrokersAndARealWorker(t *testing.T) { //nolint:tparallel // its p
 // dial connects to a real broker.
 func (l *lab) dial(address string, opts ...kgo.Opt) *kgo.Client {
 	l.t.Helper()
-	cl, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(address), kgo.RecordPartitioner(kgo.ManualPartitioner())}, opts...)...)
+	cl, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(address), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(100 * time.Millisecond)}, opts...)...)
 	l.must(err)
 	l.t.Cleanup(cl.Close)
 	return cl

@@ -28,7 +28,7 @@ func retentionChecks() []Check {
 		Severity:   offsetmap.Block,
 		Acceptable: offsetmap.Exact,
 		Looks:      "cleanup.policy, retention.ms and retention.bytes of each source topic; from which offset on records are younger than retention.ms allows now, in an hour, in six, in a day and in a week; and how large the logs are (DescribeLogDirs) and how fast they grow, where size bounds them. The scope is the partition where less than an hour is left, with :size behind it where size takes it, and else the topic",
-		Why:        "The source deletes by the record's age or the log's size, whether anybody has read it or not. What goes before MirrorMaker 2 starts is not copied. Brokers delete whole segments, so a record may live longer, and never shorter, than its age says.",
+		Why:        "The source deletes by the record's age or the log's size, whether anybody has read it or not. What goes before MirrorMaker 2 starts is not copied. Brokers delete whole segments, so a record may live longer, and never shorter, than its age says. In remote storage it lives as long: local.retention.ms and local.retention.bytes bound only what is on the disk as well.",
 		Remedy:     "Keep the records until they are copied: `kafka-configs.sh --bootstrap-server <SOURCE> --alter --entity-type topics --entity-name <TOPIC> --add-config retention.ms=<MS>` with a longer time, or retention.bytes=<BYTES> with a larger size, and the old value again afterwards. Where records are gone already the plan says so by source/offset-expired.",
 		Judge:      around(sourceRetention),
 	}, {
@@ -222,24 +222,40 @@ func limitMoments(now time.Time, topic string, target Settings, wanted moments) 
 
 const keyRemote = "remote.storage.enable"
 
+// tiered reports whether the topic has segments in remote storage.
+func (s Settings) tiered() bool { return strings.EqualFold(s[keyRemote], "true") }
+
 var errNoLocalStart = errors.New("it was not measured")
+
+// onDisk returns from where on the log is on the leader's disk.
+func (s *Surroundings) onDisk(at place) (offsetmap.NextOffset, error) {
+	configs, _ := s.SourceConfigs.Get()
+	if !configs[at.Topic].tiered() {
+		return at.rng.Start, nil
+	}
+	local, ok := s.localStarts[at.TopicPartition]
+	if !ok || local.Offset.IsNone() {
+		return local.Offset, fmt.Errorf("%s is true, and where the log on the leader's disk begins is not known: %w", keyRemote, cmp.Or(s.noLocalStart.Reason(at.TopicPartition), errNoLocalStart))
+	}
+	return local.Offset, nil
+}
 
 func tiered(c *Case, s *Surroundings, r *Reporter) {
 	none := true
 	c.eachSource(s, r, func(name string, config Settings) error {
-		if !strings.EqualFold(config[keyRemote], "true") {
+		if !config.tiered() {
 			return nil
 		}
 		none = false
 		var remote []offsetmap.TopicPartition
 		var records int64
 		for _, at := range c.places(name) {
-			local, ok := s.localStarts[at.TopicPartition]
-			if !ok || local.Offset.IsNone() {
-				r.Info(at.String(), "%s is true, and where the log on the leader's disk begins is not known: %v", keyRemote, cmp.Or(s.noLocalStart.Reason(at.TopicPartition), errNoLocalStart))
+			local, err := s.onDisk(at)
+			if err != nil {
+				r.Info(at.String(), "%v", err)
 				continue
 			}
-			if n, _ := local.Offset.Sub(at.next); n > 0 {
+			if n, _ := local.Sub(at.next); n > 0 {
 				remote = append(remote, at.TopicPartition)
 				records += n
 			}
