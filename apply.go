@@ -45,9 +45,13 @@ func (m *Migration) Apply(ctx context.Context, plan *offsetmap.Plan) (*Applied, 
 
 // Verify reads back, without writing, that Connect holds exactly the plan's
 // offsets for a connector that is STOPPED, has the planned config, and whose
-// source still has every record from C on.
+// source still has every record from C on. The outcome stands in the journal.
 func (m *Migration) Verify(ctx context.Context, plan *offsetmap.Plan) (*Applied, error) {
-	if _, err := m.reach(ctx, engine.Verify, plan, ""); err != nil {
+	_, err := m.reach(ctx, engine.Verify, plan, "")
+	if plan.Check() == nil && m.ofThisConnector(plan) == nil {
+		err = m.record(ctx, Entry{Act: actVerify, Plan: plan.Digest}, err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &Applied{Digest: plan.Digest, Partitions: len(plan.Body.Rows), Written: []offsetmap.TopicPartition{}}, nil

@@ -24,7 +24,8 @@ const readBackPause = 200 * time.Millisecond
 func (m *Migration) commit(ctx context.Context, plan *offsetmap.Plan, r GroupReturn, entries int, note string, before, want endsByPartition) error {
 	intent := Entry{
 		Act: actCommit, Plan: plan.Digest, Group: r.Group, Savepoint: savepointID(plan.Body.Savepoint), Approved: r.FlinkStopped.By,
-		Detail: fmt.Sprintf("%d partitions; Flink attested %s: %s", len(want), r.FlinkStopped.Value, r.FlinkStopped.Reason),
+		Request: &Request{Method: "OffsetCommit", Path: r.Group, Partitions: len(want)},
+		Detail:  fmt.Sprintf("%d partitions; Flink attested %s: %s", len(want), r.FlinkStopped.Value, r.FlinkStopped.Reason),
 	}
 	sent, committed := false, false
 	err := m.actAfter(ctx, entries, intent, func(ctx context.Context) error {

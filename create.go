@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -57,7 +58,7 @@ func (m *Migration) Create(ctx context.Context) (*Created, error) {
 	case err != nil && !errors.Is(err, connectrest.ErrNotFound):
 		return nil, fmt.Errorf("create: %w", err)
 	default:
-		err = m.act(ctx, Entry{Act: actCreate, Detail: want}, func(ctx context.Context) error { return m.createStopped(ctx, config) })
+		err = m.act(ctx, Entry{Act: actCreate, Detail: want, Request: &Request{Method: http.MethodPost, Path: "/connectors", BodyDigest: want}}, func(ctx context.Context) error { return m.createStopped(ctx, config) })
 		if err != nil {
 			return nil, fmt.Errorf("create: %w", err)
 		}

@@ -43,6 +43,9 @@ const (
 // twice, and memory depends on Window alone. A round whose end is not reached
 // when the next is due says what is pending.
 //
+// The journal has the first round, each that ends otherwise than the one before, and
+// the last.
+//
 // It returns the last proof. It ends when For has passed, with what the last round
 // does not show; at the first round that shows a fault, with ErrProofFailed or
 // ErrProgressWithoutRecords, since no round that follows can mend it; or with ctx.
@@ -63,9 +66,13 @@ func (m *Migration) Follow(ctx context.Context, plan *offsetmap.Plan, o FollowOp
 	options.Interval = min(time.Second, max(options.Every, 0)/looksOfARound, options.Bound/looksOfARound)
 	var last *Proof
 	var verdict error
+	var entered *Proof // the last that the journal has
 	round := func(r proof.Report) error {
 		last = m.proofNow(ctx, plan, w, r, &lag)
 		verdict = m.verdict(ctx, "follow", last)
+		if entered == nil || entered.Outcome != last.Outcome {
+			entered, verdict = last, m.recordProof(ctx, last, verdict)
+		}
 		if o.Round != nil {
 			if err := o.Round(last, verdict); err != nil {
 				return err
@@ -82,9 +89,14 @@ func (m *Migration) Follow(ctx context.Context, plan *offsetmap.Plan, o FollowOp
 		err = round(report) // else a round was cut off by the end, which is no lag
 	}
 	if err == nil || errors.Is(err, errFault) {
-		return last, verdict
+		err = verdict
+	} else {
+		err = fmt.Errorf("follow: %w", err)
 	}
-	return last, fmt.Errorf("follow: %w", err)
+	if last != entered {
+		err = m.recordProof(ctx, last, err)
+	}
+	return last, err
 }
 
 // errFault ends the rounds; the verdict says why.

@@ -11,18 +11,21 @@ import (
 
 // The acts that a journal names.
 const (
-	actCreate   = "create"
-	actPlan     = "plan"
-	actWrite    = "apply"
-	actStart    = "start"
-	actResume   = "resume"
-	actStop     = "stop"
-	actRestore  = "restore"
-	actDelete   = "delete"
-	actRollback = "rollback"
-	actPutBack  = "restore-backup"
-	actCommit   = string(engine.CommitBoundary)
-	actRewrite  = string(engine.RewriteSavepoint)
+	actPositions = "positions"
+	actCreate    = "create"
+	actPlan      = "plan"
+	actWrite     = "apply"
+	actVerify    = "verify"
+	actWatch     = "watch"
+	actStart     = "start"
+	actResume    = "resume"
+	actStop      = "stop"
+	actRestore   = "restore"
+	actDelete    = "delete"
+	actRollback  = "rollback"
+	actPutBack   = "restore-backup"
+	actCommit    = string(engine.CommitBoundary)
+	actRewrite   = string(engine.RewriteSavepoint)
 )
 
 // history sums up what the journal holds of a plan, and how many entries that

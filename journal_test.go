@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -50,13 +51,18 @@ func TestJournalKeepsOrderAndEveryField(t *testing.T) {
 	}
 	full := entry("start")
 	full.Plan, full.Detail = "sha256:x", "a\nline"
+	index := 3
+	full.Host, full.Job = "node-7", &JobIdentity{Namespace: "kafka", Name: "start", Pod: "start-3-x", UID: "u", Index: &index}
+	full.Tool = &offsetmap.Tool{Name: "runbook", Version: "v1"}
+	full.Request = &Request{Method: "PUT", Path: "/connectors/mm2/resume", BodyDigest: "sha256:y", Partitions: 2}
+	full.File = "sha256:z"
 	full.Ends = []PartitionEnd{{TopicPartition: offsetmap.TopicPartition{Topic: "orders", Partition: 3}, End: end}}
 	appendAll(t, j, entry("create"), full)
 	got, err := NewFileJournal(path).Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Entry{entry("create"), full}, got, cmp.Comparer(func(a, b offsetmap.NextOffset) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff([]Entry{entry("create"), full}, got, cmp.Comparer(func(a, b offsetmap.NextOffset) bool { return a == b }), cmpopts.IgnoreFields(Entry{}, "Prev")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	info, err := os.Stat(path)
@@ -159,9 +165,16 @@ func TestJournalDamagedInTheMiddleIsNotRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			appendAll(t, j, entry("plan"))
+			both, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			next := string(both[len(raw):])
+			unchained := `{"at":"2026-10-15T08:00:00Z","act":"create","phase":"begin","connector":"mm2","by":"li"}` + "\n"
 			for place, content := range map[string]string{
-				"line 2": string(raw) + damage + string(raw),
-				"line 3": string(raw) + string(raw) + damage,
+				"line 2": unchained + damage + unchained,
+				"line 3": string(raw) + next + damage,
 			} {
 				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 					t.Fatal(err)

@@ -113,7 +113,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (stood, pref
 	probe := m.probe(topics)
 	probe.Group, probe.GroupLook = req.Group, m.looksAtGroup(req, from)
 	probe.Sleep = m.awaitsSecondLook
-	probe.Flink, probe.FlinkJob = m.flink, m.job
+	probe.Flink, probe.FlinkJob = m.flink, m.flinkJob
 	probe.Sinks = from.question.Sinks
 	probe.Config = m.given
 	probe.Spans = []time.Duration{m.planLifetime()}

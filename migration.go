@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"os/user"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/flinkmm2/flinkmm2/flinkstate/flinkrest"
 	"github.com/flinkmm2/flinkmm2/internal/delivery"
 	"github.com/flinkmm2/flinkmm2/internal/engine"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
@@ -98,6 +100,8 @@ type Migration struct {
 	now           func() time.Time
 	sleep         func(context.Context, time.Duration) error
 	by            string
+	host          string
+	job           *JobIdentity
 	toolName      string
 	toolVersion   string
 	lifetime      time.Duration
@@ -112,7 +116,7 @@ type Migration struct {
 	producer      preflight.Resolver
 	source        preflight.Resolver
 	flink         preflight.Flink
-	job           flinkrest.Job
+	flinkJob      flinkrest.Job
 	checks        []preflight.Check
 	keepBackup    func(context.Context, *OffsetsBackup) error
 
@@ -154,6 +158,7 @@ func New(cfg Config, opts ...Option) (*Migration, error) {
 		now:          time.Now,
 		sleep:        sleep,
 		by:           osUser(),
+		host:         hostname(),
 		toolName:     "flinkmm2",
 		toolVersion:  "devel",
 		lifetime:     0,
@@ -172,7 +177,7 @@ func New(cfg Config, opts ...Option) (*Migration, error) {
 		m.delivery = delivery.New(cfg.Source.Options, cfg.Target.Options, m.deliveryBounds)
 	}
 	if m.flink != nil {
-		if err := m.job.Check(); err != nil {
+		if err := m.flinkJob.Check(); err != nil {
 			return nil, fmt.Errorf("new migration: the job of WithFlink: %w", err)
 		}
 	}
@@ -207,10 +212,18 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 func osUser() string {
-	if u, err := user.Current(); err == nil {
+	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username
 	}
-	return "unknown"
+	return fmt.Sprintf("uid %d", os.Getuid()) // images often have no list of users
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "" // it decides nothing
+	}
+	return name
 }
 
 // journal appends an entry with what all entries have.
@@ -219,7 +232,8 @@ func (m *Migration) journal(ctx context.Context, e Entry) error {
 }
 
 func (m *Migration) stamp(e Entry) Entry {
-	e.At, e.Connector, e.By = m.now().UTC(), m.cfg.Connector, m.by
+	e.At, e.Connector, e.By, e.Host, e.Job = m.now().UTC(), m.cfg.Connector, m.by, m.host, m.job
+	e.Tool = &offsetmap.Tool{Name: m.toolName, Version: m.toolVersion}
 	return e
 }
 
@@ -247,7 +261,7 @@ func (m *Migration) actAfter(ctx context.Context, entries int, e Entry, do func(
 		m.log.InfoContext(ctx, LogAct, "name", e.Act, "connector", m.cfg.Connector, "plan", e.Plan, "detail", e.Detail)
 		err = do(ctx)
 	}
-	e.Phase = PhaseDone
+	e.Phase, e.Request = PhaseDone, nil
 	if err != nil {
 		e.Phase, e.Detail = PhaseFailed, err.Error()
 		if unclear(err) {
@@ -270,9 +284,9 @@ func (m *Migration) notOvertaken(ctx context.Context, entries int, intent Entry)
 	}
 	for _, e := range all[min(entries, len(all)):] {
 		switch {
-		case e.Act == intent.Act && e.Plan == intent.Plan && e.By == intent.By && e.Phase == intent.Phase && e.At.Equal(intent.At):
+		case e.Act == intent.Act && e.Plan == intent.Plan && e.By == intent.By && e.Phase == intent.Phase && e.At.Equal(intent.At) && e.Host == intent.Host && e.Job.equal(intent.Job):
 			return nil
-		case (e.Connector == intent.Connector || isHandBack(e.Act)) && e.Phase != PhaseFailed && e.Act != actPlan:
+		case (e.Connector == intent.Connector || isHandBack(e.Act)) && e.Phase != PhaseFailed && !quietActs[e.Act]:
 			return ErrOvertaken
 		}
 	}

@@ -78,7 +78,7 @@ func (o *observer) world(ctx context.Context) engine.Observed {
 		probe.Group, probe.GroupLook.Sleep = g.ID, o.m.sleep
 	}
 	if o.goal == engine.Start || o.goal.HandsBack() { // the way back must not wait for Flink
-		probe.Flink, probe.FlinkJob = o.m.flink, o.m.job
+		probe.Flink, probe.FlinkJob = o.m.flink, o.m.flinkJob
 	}
 	facts := probe.Observe(ctx)
 	o.facts = facts

@@ -35,7 +35,11 @@ func WithLogger(l *slog.Logger) Option { return func(m *Migration) { m.log = l }
 // By default, it is the name of the operating system's user.
 func WithActor(by string) Option { return func(m *Migration) { m.by = by } }
 
-// WithTool names the program and its version in plans.
+// WithJob names the Kubernetes Job that acts, for the journal; see JobFromEnv.
+// By default, or with nil, it is none.
+func WithJob(job *JobIdentity) Option { return func(m *Migration) { m.job = job } }
+
+// WithTool names the program and its version in plans and in the journal.
 // By default, "flinkmm2" and "devel".
 func WithTool(name, version string) Option {
 	return func(m *Migration) { m.toolName, m.toolVersion = name, version }
@@ -87,7 +91,7 @@ func WithSourceResolver(r preflight.Resolver) Option { return func(m *Migration)
 // its id lets Start do with a server that has forgotten the job meanwhile.
 // By default, nobody is asked, and a plan says that the job's end is not proven.
 func WithFlink(server preflight.Flink, job flinkrest.Job) Option {
-	return func(m *Migration) { m.flink, m.job = server, job }
+	return func(m *Migration) { m.flink, m.flinkJob = server, job }
 }
 
 // WithDeliveryBounds bounds how much of the records around each C is read in Preflight

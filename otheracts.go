@@ -20,7 +20,7 @@ func (m *Migration) othersActs(ctx context.Context) func(context.Context) []pref
 		var out []preflight.OtherAct
 		for i, e := range all {
 			meanwhile := i >= len(before)
-			changes := e.Act != actPlan && e.Phase != PhaseFailed && (meanwhile || e.Act != actStart && e.Phase != PhaseBegin)
+			changes := !quietActs[e.Act] && e.Phase != PhaseFailed && (meanwhile || e.Act != actStart && e.Phase != PhaseBegin)
 			switch {
 			case e.Connector != m.cfg.Connector || !changes:
 			case !meanwhile && e.By == m.by:

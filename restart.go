@@ -111,6 +111,11 @@ func (m *Migration) MarkRestart(ctx context.Context, plan *offsetmap.Plan, o Wat
 // restart explains. What is not shown is an ErrNotProven, and the Proof, which
 // then has Restart, says how it stands.
 func (m *Migration) AfterRestart(ctx context.Context, plan *offsetmap.Plan, mark *RestartMark, o WatchOptions) (*Proof, error) {
+	p, err := m.afterRestart(ctx, plan, mark, o)
+	return p, m.recordProof(ctx, p, err)
+}
+
+func (m *Migration) afterRestart(ctx context.Context, plan *offsetmap.Plan, mark *RestartMark, o WatchOptions) (*Proof, error) {
 	o.Until = UntilCaughtUp()
 	switch err := plan.Check(); {
 	case err != nil:
@@ -123,7 +128,7 @@ func (m *Migration) AfterRestart(ctx context.Context, plan *offsetmap.Plan, mark
 	if err := mark.of(plan); err != nil {
 		return nil, fmt.Errorf("after restart: %w", err)
 	}
-	p, err := m.Watch(ctx, plan, o)
+	p, err := m.watch(ctx, plan, o)
 	if p == nil {
 		return nil, fmt.Errorf("after restart: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
@@ -119,10 +120,10 @@ func (m *Migration) walk(ctx context.Context, goal engine.Goal, plan *offsetmap.
 				return r, nil
 			}
 		case engine.Stop:
-			err = m.actAfter(ctx, o.entries, Entry{Act: actStop, Plan: plan.Digest}, func(ctx context.Context) error { return m.cfg.Connect.Stop(ctx, m.cfg.Connector) })
+			err = m.actAfter(ctx, o.entries, Entry{Act: actStop, Plan: plan.Digest, Request: m.request(http.MethodPut, "/stop")}, func(ctx context.Context) error { return m.cfg.Connect.Stop(ctx, m.cfg.Connector) })
 			o.halted, o.stored = err == nil, nil // what stood still before the stop says nothing
 		case engine.Delete:
-			err = m.actAfter(ctx, o.entries, Entry{Act: actDelete, Plan: plan.Digest}, func(ctx context.Context) error {
+			err = m.actAfter(ctx, o.entries, Entry{Act: actDelete, Plan: plan.Digest, Request: m.request(http.MethodDelete, "")}, func(ctx context.Context) error {
 				if err := m.cfg.Connect.Delete(ctx, m.cfg.Connector); err != nil {
 					return err
 				}
@@ -185,16 +186,21 @@ func (m *Migration) write(ctx context.Context, intent Entry, plan *offsetmap.Pla
 		}
 	}
 	alias := plan.Body.Connector.SourceAlias
+	all := make(map[offsetmap.TopicPartition]offsetmap.Write, len(changes))
+	for _, c := range changes {
+		all[c.TopicPartition] = c.Write
+	}
+	entries, err := connectrest.MirrorSourceWrites(alias, all)
+	if err != nil {
+		return err
+	}
+	request, err := m.request(http.MethodPatch, "/offsets").withBody(connectrest.OffsetsBody{Offsets: entries}, len(entries))
+	if err != nil {
+		return err
+	}
+	intent.Request = request
 	return m.actAfter(ctx, o.entries, intent, func(ctx context.Context) error {
-		all := make(map[offsetmap.TopicPartition]offsetmap.Write, len(changes))
-		for _, c := range changes {
-			all[c.TopicPartition] = c.Write
-		}
-		entries, err := connectrest.MirrorSourceWrites(alias, all)
-		if err != nil {
-			return err
-		}
-		err = m.cfg.Connect.AlterOffsetsInParts(ctx, m.cfg.Connector, entries, connectrest.WithoutPartsReadBack(), connectrest.WithPartsProgress(m.progress(ctx)))
+		err := m.cfg.Connect.AlterOffsetsInParts(ctx, m.cfg.Connector, entries, connectrest.WithoutPartsReadBack(), connectrest.WithPartsProgress(m.progress(ctx)))
 		if err != nil {
 			return err
 		}
@@ -255,5 +261,5 @@ func (m *Migration) recordStart(ctx context.Context, plan *offsetmap.Plan, seen 
 }
 
 func (m *Migration) resume(ctx context.Context, plan *offsetmap.Plan, o *observer, approvedBy string) error {
-	return m.actAfter(ctx, o.entries, Entry{Act: actResume, Plan: plan.Digest, Approved: approvedBy}, func(ctx context.Context) error { return m.cfg.Connect.Resume(ctx, m.cfg.Connector) })
+	return m.actAfter(ctx, o.entries, Entry{Act: actResume, Plan: plan.Digest, Approved: approvedBy, Request: m.request(http.MethodPut, "/resume")}, func(ctx context.Context) error { return m.cfg.Connect.Resume(ctx, m.cfg.Connector) })
 }

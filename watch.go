@@ -63,7 +63,14 @@ const defaultWithin = 10 * time.Minute
 // counts records that are not there), or ErrNotProven, which also stands for
 // a journal without a start record and for a migration with nothing to copy.
 // With each of them the Proof is returned as well, when one was made.
+//
+// The outcome, and the SHA-256 of the proof as a file, stand in the journal.
 func (m *Migration) Watch(ctx context.Context, plan *offsetmap.Plan, o WatchOptions) (*Proof, error) {
+	p, err := m.watch(ctx, plan, o)
+	return p, m.recordProof(ctx, p, err)
+}
+
+func (m *Migration) watch(ctx context.Context, plan *offsetmap.Plan, o WatchOptions) (*Proof, error) {
 	var lag lagSeries
 	options, err := m.proofOptions(ctx, plan, o, &lag)
 	if err != nil {

@@ -62,7 +62,7 @@ func (a *app) verifyCommand() *cobra.Command {
 that is STOPPED with the planned config, and that the source still has every
 record from C on.
 
-It writes nothing.`,
+It writes nothing but a line to state.dir/journal.jsonl.`,
 		"runbook -f migration.yaml start --digest DIGEST",
 		func(ctx context.Context) error {
 			return a.withPlan(func(s *session, plan *offsetmap.Plan) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -67,7 +68,12 @@ func (a *app) open() (*session, error) {
 		s.close()
 		return nil, fmt.Errorf("connect.urls: %w", err)
 	}
-	options := []flinkmm2.Option{flinkmm2.WithTool("runbook", version()), flinkmm2.WithLogger(slog.New(waits{a.note})), flinkmm2.WithDeliveryBounds(m.bounds)}
+	job, err := flinkmm2.JobFromEnv(os.Getenv)
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	options := []flinkmm2.Option{flinkmm2.WithJob(job), flinkmm2.WithTool("runbook", version()), flinkmm2.WithLogger(slog.New(waits{a.note})), flinkmm2.WithDeliveryBounds(m.bounds)}
 	if m.flushTimeout > 0 {
 		options = append(options, flinkmm2.WithFlushTimeout(m.flushTimeout))
 	}

@@ -66,7 +66,7 @@ func (a *app) groupOffsets(ctx context.Context, want wanted) error {
 	if err := moving(want.group, stood); err != nil {
 		return err
 	}
-	return a.keepPositions(document, want.into)
+	return a.keepPositions(ctx, document, want.into)
 }
 
 // comparedPositions is the Positions document of a savepoint, and how a group
@@ -150,7 +150,7 @@ func (a *app) comparedOffsets(ctx context.Context, want wanted) error {
 	if err := moving(want.group, stood); err != nil {
 		return err
 	}
-	return a.keepPositions(document, want.into)
+	return a.keepPositions(ctx, document, want.into)
 }
 
 // clustersOf are the clusters of a DynamicKafkaSource that it has partitions of.

@@ -46,7 +46,7 @@ to be longer than the interval of the job's checkpoints, and refuses with 3 when
 one moved. After one look nothing is proven.
 
 With -f it reads what positions in the file name, and writes
-state.dir/positions.json. It never writes anywhere else, and decides nothing:
+state.dir/positions.json and a line to state.dir/journal.jsonl. It never writes anywhere else, and decides nothing:
 warnings say what a plan would block on.
 
 Where s3:, gs: and webhdfs: locations are, and the credentials, comes from the
@@ -223,14 +223,22 @@ func (a *app) savepointOffsets(ctx context.Context, want wanted) error {
 	if want.into != "" && len(p.Sources) > 1 {
 		a.note("plan takes one of these %d sources: name it in positions.operator of %s", len(p.Sources), shown.Argument(a.file))
 	}
-	return a.keepPositions(document, want.into)
+	return a.keepPositions(ctx, document, want.into)
 }
 
-func (a *app) keepPositions(document []byte, into string) error {
+func (a *app) keepPositions(ctx context.Context, document []byte, into string) error {
 	if into == "" {
 		return nil
 	}
 	if err := flinkmm2.WriteFile(into, document); err != nil {
+		return err
+	}
+	s, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := s.steps.RecordPositions(ctx, document); err != nil {
 		return err
 	}
 	a.note("written: %s", into)

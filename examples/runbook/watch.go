@@ -29,8 +29,8 @@ repeated, altered or out of order. It waits until everything is there, or until
 partition is there, with records=N when N records are, and with caught-up when the
 lag is gone, which may be never: --within is the bound. The proof says which it was.
 
-It writes state.dir/proof.json, whatever the outcome, and changes nothing
-anywhere. It ends with 0 only when everything is proven; with 7 when records are
+It writes state.dir/proof.json, whatever the outcome, and a line with its SHA-256
+to state.dir/journal.jsonl, and changes nothing anywhere. It ends with 0 only when everything is proven; with 7 when records are
 missing or altered, or when Connect counts records that the target lacks; with 8
 when time ran out, with 6 when nothing moves. It can be run as often as you like.
 
