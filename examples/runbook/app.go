@@ -17,6 +17,7 @@ type app struct {
 	file      string     // -f, as typed
 	output    string     // -o
 	read      *migration // what open has read, for hints
+	backup    string     // the file in which apply has kept what Connect held
 	reached   bool       // a subcommand has begun: what fails before is a wrong usage
 }
 
@@ -94,7 +95,7 @@ func (a *app) root() *cobra.Command {
 		step.GroupID = "steps"
 		root.AddCommand(step)
 	}
-	for _, other := range []*cobra.Command{a.inspectCommand(), a.proofCommand(), a.acceptCommand(), a.reportCommand(), a.configCommand(), a.lintCommand(), a.explainCommand(), a.versionCommand()} {
+	for _, other := range []*cobra.Command{a.inspectCommand(), a.proofCommand(), a.restoreCommand(), a.acceptCommand(), a.reportCommand(), a.configCommand(), a.lintCommand(), a.explainCommand(), a.versionCommand()} {
 		other.GroupID = "other"
 		root.AddCommand(other)
 	}

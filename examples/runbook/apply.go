@@ -34,7 +34,8 @@ func (a *app) applyCommand() *cobra.Command {
 everything again, writes what is still as it was when the plan was made, and
 reads everything back.
 
-It writes offsets to Connect, and lines to state.dir/journal.jsonl. It starts
+It keeps what Connect holds before the first write as state.dir/offsets-DIGEST.json,
+writes offsets to Connect, and lines to state.dir/journal.jsonl. It starts
 nothing: the connector stays STOPPED. It can be run again, by a person or by a
 Job that retries: a second run changes nothing, and a plan that was started or
 rolled back is refused, so that the clock is never turned back.`,
@@ -44,6 +45,9 @@ rolled back is refused, so that the clock is never turned back.`,
 				applied, err := s.steps.Apply(ctx, plan)
 				if err != nil {
 					return err
+				}
+				if a.backup != "" {
+					a.note("what Connect held before is kept as %s", a.backup)
 				}
 				if err := a.printValue(applied, func(w io.Writer) {
 					fmt.Fprintf(w, "%d of %d partitions written, all read back\nplan %s\n", len(applied.Written), applied.Partitions, applied.Digest)

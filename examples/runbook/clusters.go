@@ -84,6 +84,7 @@ func (a *app) open() (*session, error) {
 		Source: cmp.Or(m.Connect.SourcePrincipal, m.Connect.Principal), Target: m.Connect.Principal,
 	}))
 	options = append(options, flinkmm2.WithConnectTopics(preflight.ConnectTopics(m.Connect.Topics)))
+	options = append(options, flinkmm2.WithBackup(a.keepBackup(dir)))
 	if m.groupWindow > 0 {
 		options = append(options, flinkmm2.WithGroupWindow(m.groupWindow))
 	}
@@ -139,10 +140,6 @@ func (s *session) request(ctx context.Context) (flinkmm2.PlanRequest, error) {
 		}
 		request.Snapshot = snapshot
 	}
-	for _, one := range s.Accept {
-		if !ofRollback(one) {
-			request.Acceptances = append(request.Acceptances, one)
-		}
-	}
+	request.Acceptances = s.accepted(func(a offsetmap.Acceptance) bool { return !ofRollback(a) && !ofRestore(a) })
 	return request, nil
 }

@@ -85,13 +85,7 @@ func (h *handBack) args() []string {
 
 // acceptedBack are the acceptances of migration.yaml that are of the way back.
 func (m *migration) acceptedBack() []offsetmap.Acceptance {
-	var out []offsetmap.Acceptance
-	for _, one := range m.Accept {
-		if ofRollback(one) {
-			out = append(out, one)
-		}
-	}
-	return out
+	return m.accepted(ofRollback)
 }
 
 // handBack commits the boundary to a group. What needs no cluster is asked

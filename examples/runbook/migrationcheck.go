@@ -64,9 +64,22 @@ func (m *migration) check() error {
 	return errors.Join(p...)
 }
 
-// ofRollback reports whether an acceptance is about the way back. Those of the
-// way forward say nothing of it, so the two kinds have checks of their own.
+// ofRollback reports whether an acceptance is about the way back, ofRestore whether it
+// is about a backup that is put back. Those of the way forward say nothing of either,
+// so each kind has checks of its own.
 func ofRollback(a offsetmap.Acceptance) bool { return strings.HasPrefix(a.Check, "rollback/") }
+func ofRestore(a offsetmap.Acceptance) bool  { return strings.HasPrefix(a.Check, "restore/") }
+
+// accepted are the acceptances of migration.yaml of a kind.
+func (m *migration) accepted(kind func(offsetmap.Acceptance) bool) []offsetmap.Acceptance {
+	var out []offsetmap.Acceptance
+	for _, one := range m.Accept {
+		if kind(one) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
 
 func (p *problems) bootstrap(field string, servers []string) {
 	if len(servers) == 0 {

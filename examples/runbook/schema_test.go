@@ -43,6 +43,7 @@ func followSchemas(dir string, before map[string]string) error {
 		schema, known := map[string]func() []byte{
 			flinkmm2.PositionsKind:      flinkmm2.PositionsSchema,
 			flinkmm2.BoundaryKind:       flinkmm2.BoundarySchema,
+			flinkmm2.OffsetsBackupKind:  flinkmm2.OffsetsBackupSchema,
 			flinkmm2.ProofKind:          flinkmm2.ProofSchema,
 			flinkmm2.RestartMarkKind:    flinkmm2.RestartMarkSchema,
 			flinkmm2.CheckpointKind:     flinkmm2.CheckpointSchema,

@@ -18,8 +18,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/connectrest/connecttest"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 var update = flag.Bool("update", false, "write the outputs that the scripts compare with into them")
@@ -60,7 +62,8 @@ func TestMain(m *testing.M) {
 //	flink forgets                it knows no job any more
 //	fill FILE...                 puts the values of $NAMES into a file
 //	edit FILE OLD NEW            replaces a text that must be there; \n in NEW ends a line
-//	[!] runbook ARGS...          runs the program; $DIGEST is the last plan's that it printed
+//	sets NAME ALIAS TOPIC-N M    the connector's stored offset, past the program; - clears it
+//	[!] runbook ARGS...          runs the program; $DIGEST is the last plan's that it printed, $BACKUP the last backup's that it kept
 //	runbook ? ARGS...            runs it where success depends on who is faster
 //	status N                     the exit status that it ended with
 //	writes N                     it has sent so many requests that write, since the last writes; ? for any
@@ -86,7 +89,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"stage": startStage, "topic": topicCommand, "copied": copiedCommand, "delivered": deliveredCommand, "produce": produceCommand, "expire": expireCommand,
-			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "commit": commitCommand, "moves": movesCommand, "transacted": transactedCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "bucket": bucketCommand, "flink": flinkCommand, "fill": fillCommand, "edit": editCommand, "stored": storedCommand, "respell": respellCommand,
+			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "sets": setsCommand, "commit": commitCommand, "moves": movesCommand, "transacted": transactedCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "bucket": bucketCommand, "flink": flinkCommand, "fill": fillCommand, "edit": editCommand, "stored": storedCommand, "respell": respellCommand,
 			"runbook": runbookCommand, "status": statusCommand, "writes": writesCommand,
 		},
 	})
@@ -233,6 +236,24 @@ func configCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(stageOf(ts).configure(ctx, args[0], args[1], args[2]))
 }
 
+func setsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 4, "sets NAME ALIAS TOPIC-PARTITION M|-")
+	tp, err := offsetmap.ParseTopicPartition(args[2])
+	ts.Check(err)
+	var m offsetmap.SourceOffset
+	if args[3] != "-" {
+		m, err = offsetmap.Source(int64(number(ts, args[3])))
+		ts.Check(err)
+	}
+	entries, err := connectrest.MirrorSourceWrites(args[1], map[offsetmap.TopicPartition]offsetmap.Write{tp: m.Restore()})
+	ts.Check(err)
+	client, err := connectrest.New(stageOf(ts).worker.URL)
+	ts.Check(err)
+	ctx, cancel := within()
+	defer cancel()
+	ts.Check(client.AlterOffsets(ctx, args[0], entries))
+}
+
 func faultCommand(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 3, "fault drop|fail TOPIC-PARTITION OFFSET")
 	topic, p := partition(ts, args[1])
@@ -308,6 +329,11 @@ func runbookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if m := planDigest.FindStringSubmatch(out.String()); m != nil {
 		ts.Setenv("DIGEST", m[1])
 	}
+	if m := backupKept.FindStringSubmatch(errs.String()); m != nil {
+		b, err := flinkmm2.ReadOffsetsBackup(m[1])
+		ts.Check(err)
+		ts.Setenv("BACKUP", b.Digest)
+	}
 	fmt.Fprint(ts.Stdout(), settled(ts, out.String()))
 	fmt.Fprint(ts.Stderr(), settled(ts, errs.String()))
 	ts.Logf("[exit status %d]", status)
@@ -333,12 +359,13 @@ func lookPath(ts *testscript.TestScript, name string) (string, error) {
 
 var (
 	planDigest = regexp.MustCompile(`(?m)^plan +(sha256:[0-9a-f]{64})$`)
+	backupKept = regexp.MustCompile(`kept as (/.*offsets-[0-9a-f]{12}\.json)`)
 	varying    = []struct {
 		form *regexp.Regexp
 		with string
 	}{
 		{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "sha256:<digest>"},
-		{regexp.MustCompile(`plan-[0-9a-f]{12}\.json`), "plan-<digest>.json"},
+		{regexp.MustCompile(`(plan|offsets)-[0-9a-f]{12}\.json`), "${1}-<digest>.json"},
 		// How many checks an area has is not what a story is about.
 		{regexp.MustCompile(`(?m)^([a-z]+ +\d+ +\d+ +\d+ +)\d+ +(\d+) +(\d+)$`), "${1}n $2 $3"},
 		{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "<time>"},

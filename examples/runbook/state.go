@@ -26,6 +26,13 @@ const (
 	acceptanceFile   = "acceptance.json"
 )
 
+// backupFile is the name of the backup with the digest: offsets-0123456789ab.json.
+// There may be one for each plan that was applied, and none replaces another.
+func backupFile(digest string) string {
+	hex := strings.TrimPrefix(digest, "sha256:")
+	return "offsets-" + hex[:min(len(hex), 12)] + ".json"
+}
+
 // shardFile is the name of a file of one shard: proof-0-of-4.json.
 func shardFile(name string, s flinkmm2.Shard) string {
 	if s.Of == 0 {
