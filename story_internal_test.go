@@ -34,6 +34,7 @@ type story struct {
 	dir        string // of the journals
 	world      engine.Observed
 	plans      map[string]*offsetmap.Plan
+	backups    map[string]*OffsetsBackup
 	boundary   *Boundary
 	journal    string // the name of the one in use
 	unreadable bool   // the journal
@@ -82,7 +83,7 @@ func TestStories(t *testing.T) {
 
 // tell runs a story and returns it with the answers that it has now.
 func tell(t *testing.T, text string) string {
-	s := &story{t: t, dir: t.TempDir(), world: newStoryWorld(), plans: map[string]*offsetmap.Plan{}, journal: "1", killAt: -1}
+	s := &story{t: t, dir: t.TempDir(), world: newStoryWorld(), plans: map[string]*offsetmap.Plan{}, backups: map[string]*OffsetsBackup{}, journal: "1", killAt: -1}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
@@ -97,6 +98,9 @@ func tell(t *testing.T, text string) string {
 	out := s.out.String()
 	for name, p := range s.plans {
 		out = strings.ReplaceAll(out, p.Digest, name)
+	}
+	for name, b := range s.backups {
+		out = strings.ReplaceAll(out, b.Digest, name)
 	}
 	return out
 }

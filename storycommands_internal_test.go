@@ -17,6 +17,8 @@ import (
 //	create                      the connector, STOPPED
 //	plan NAME [KEY=VALUE...]    made of what stands there; see storyPlan
 //	apply|verify|start|rollback|commit-boundary|rewrite-savepoint NAME
+//	backup NAME                 of what stands there, as Apply keeps one
+//	restore NAME [accept=SCOPE...]
 //
 // behind which may stand where the program is killed, or what is done in the middle:
 //
@@ -47,6 +49,7 @@ func init() { // the commands refer to the map
 		"create": (*story).create, "plan": (*story).plan,
 		"apply": (*story).apply, "verify": (*story).verify, "start": (*story).start, "rollback": (*story).rollback,
 		"commit-boundary": (*story).commitBoundary, "rewrite-savepoint": (*story).rewriteSavepoint, "launch": (*story).launch,
+		"backup": (*story).backup, "restore": (*story).putBack,
 		"connector": storyConnectorIs, "stored": storyStored, "copies": storyCopies, "source": storySourceIs, "target": storyTarget,
 		"cluster": storyCluster, "worker": storyWorkerIs, "config": storyConfigIs, "given": storyGiven, "active": storyActive,
 		"group": storyGroup, "flink": storyFlink, "transaction": storyTransaction,

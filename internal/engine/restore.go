@@ -22,37 +22,51 @@ func (d *decider) restore() Decision {
 	if d.refused() || !journal || !read {
 		return d.refusal()
 	}
-	if tasks > 0 {
-		return Decision{Act: AwaitTasks}
-	}
-	if !d.seen.Settled {
-		return Decision{Act: Settle}
-	}
-	now, _ := d.seen.Measured.Get() // without which nothing has settled
-	rest := maps.Clone(stored)
-	var writes []Change
-	for _, r := range d.plan.Body.Rows {
-		delete(rest, r.TopicPartition)
-		if was := stored[r.TopicPartition]; was != r.Write.Result() {
-			writes = append(writes, Change{r.TopicPartition, r.Write})
-			d.backTo(r.TopicPartition, was, r.Write.Result())
-			d.sameLog(r, now)
+	writes := d.changesTo(stored)
+	if len(writes) > 0 {
+		if _, measured := known(d, d.seen.Measured, "source/range-unknown", "measurement of the source"); !measured {
+			return d.refusal()
 		}
 	}
-	for _, tp := range slices.SortedFunc(maps.Keys(rest), offsetmap.TopicPartition.Compare) {
-		var absent offsetmap.SourceOffset
-		writes = append(writes, Change{tp, absent.Restore()})
-		d.backTo(tp, rest[tp], absent)
-	}
 	switch {
+	case tasks > 0:
+		return Decision{Act: AwaitTasks}
 	case d.refused():
 		return d.refusal()
 	case len(writes) == 0:
 		return Decision{Act: Done}
+	case !d.seen.Settled:
+		return Decision{Act: Settle}
 	default:
-		slices.SortFunc(writes, func(a, b Change) int { return a.Compare(b.TopicPartition) })
 		return Decision{Act: Write, Writes: writes}
 	}
+}
+
+// changesTo returns what has to be written over what is stored, sorted, with a finding
+// for each change that must not be.
+func (d *decider) changesTo(stored map[offsetmap.TopicPartition]offsetmap.SourceOffset) []Change {
+	now, measured := d.seen.Measured.Get()
+	rest := maps.Clone(stored)
+	var writes []Change
+	for _, r := range d.plan.Body.Rows {
+		delete(rest, r.TopicPartition)
+		was := stored[r.TopicPartition]
+		if was == r.Write.Result() {
+			continue
+		}
+		writes = append(writes, Change{r.TopicPartition, r.Write})
+		d.backTo(r.TopicPartition, was, r.Write.Result())
+		if measured {
+			d.sameLog(r, now)
+		}
+	}
+	var absent offsetmap.SourceOffset
+	for tp, was := range rest {
+		writes = append(writes, Change{tp, absent.Restore()})
+		d.backTo(tp, was, absent)
+	}
+	slices.SortFunc(writes, func(a, b Change) int { return a.Compare(b.TopicPartition) })
+	return writes
 }
 
 // entries returns what is stored, with a finding for what is none of the alias.

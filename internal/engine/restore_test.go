@@ -121,13 +121,16 @@ func TestRestoreHoldsTheWorldToItsBackup(t *testing.T) {
 		reason Reason
 		check  string
 	}{
-		"it runs":                    {func(w *Observed) { w.Connector = offsetmap.Known(Connector{State: "RUNNING", Tasks: 1}) }, Moved, "connector/state"},
-		"it is paused":               {func(w *Observed) { w.Connector = offsetmap.Known(Connector{State: "PAUSED"}) }, Moved, "connector/state"},
-		"no connector":               {func(w *Observed) { w.Connector = offsetmap.Absent[Connector]() }, Moved, "connector/state"},
-		"another source":             {func(w *Observed) { w.SourceID = offsetmap.Known("other") }, Moved, "source/cluster"},
-		"another target":             {func(w *Observed) { w.TargetID = offsetmap.Known("other") }, Moved, "target/cluster"},
-		"the producer elsewhere":     {func(w *Observed) { w.ProducerID = offsetmap.Known("other") }, Moved, "worker/producer-cluster"},
-		"offsets not known":          {func(w *Observed) { w.Stored = offsetmap.NotKnown[Stored](errLost) }, Unknown, "offsets/unknown"},
+		"it runs":                {func(w *Observed) { w.Connector = offsetmap.Known(Connector{State: "RUNNING", Tasks: 1}) }, Moved, "connector/state"},
+		"it is paused":           {func(w *Observed) { w.Connector = offsetmap.Known(Connector{State: "PAUSED"}) }, Moved, "connector/state"},
+		"no connector":           {func(w *Observed) { w.Connector = offsetmap.Absent[Connector]() }, Moved, "connector/state"},
+		"another source":         {func(w *Observed) { w.SourceID = offsetmap.Known("other") }, Moved, "source/cluster"},
+		"another target":         {func(w *Observed) { w.TargetID = offsetmap.Known("other") }, Moved, "target/cluster"},
+		"the producer elsewhere": {func(w *Observed) { w.ProducerID = offsetmap.Known("other") }, Moved, "worker/producer-cluster"},
+		"offsets not known":      {func(w *Observed) { w.Stored = offsetmap.NotKnown[Stored](errLost) }, Unknown, "offsets/unknown"},
+		"source not measured": {func(w *Observed) {
+			w.Measured = offsetmap.NotKnown[map[offsetmap.TopicPartition]offsetmap.Measured](errLost)
+		}, Unknown, "source/range-unknown"},
 		"journal not read":           {func(w *Observed) { w.History = offsetmap.NotKnown[History](errors.New("input/output error")) }, Unknown, "journal/unreadable"},
 		"an entry of nobody's alias": {func(w *Observed) { w.Stored = offsetmap.Known(Stored{Foreign: []string{"{}"}}) }, Moved, "offsets/foreign"},
 	} {
