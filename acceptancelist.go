@@ -212,7 +212,7 @@ func startedBy(entries []Entry, connector, digest string) (s journalStart) {
 			if e.Phase == PhaseDone {
 				s.applied = e
 			}
-		case actStop, actRestore, actDelete, actRollback, actCommit, actRewrite:
+		case actStop, actRestore, actDelete, actRollback, actHandBack, actCommit, actRewrite:
 			s.undone = e
 		}
 	}

@@ -91,7 +91,7 @@ func TestSinceWhenTheGroupHoldsTheBoundary(t *testing.T) {
 	} {
 		m := &Migration{cfg: Config{Connector: "mm2", Journal: lines(c.acts...)}}
 		for group, want := range map[string]int64{"g": c.want, "another": -1} {
-			h, err := m.handedTo(t.Context(), "a", handedForm{group: group})
+			h, err := m.handedTo(t.Context(), "a", handedForm{form: FormGroup, group: group})
 			at := h.since
 			if err != nil || (want < 0) != at.IsZero() || want >= 0 && at.Unix() != want {
 				t.Errorf("%v: group %s since %v, %v, want %d", c.acts, group, at, err, want)
@@ -181,7 +181,7 @@ func TestTheOtherSavepointIsSeenBehindTheSameMetadata(t *testing.T) {
 	j := &kept{{Act: actRewrite, Phase: PhaseBegin, Plan: "a", Connector: "mm2", Rewritten: "sha256:m", Content: "sha256:1"}}
 	m := &Migration{cfg: Config{Journal: j, Connector: "mm2"}}
 	for content, other := range map[string]int{"sha256:1": 0, "sha256:2": 1} {
-		to := handedForm{savepoint: "sha256:m", content: content}
+		to := handedForm{form: FormSavepoint, savepoint: "sha256:m", content: content}
 		h, err := m.handedTo(t.Context(), "a", to)
 		if err != nil || h.sent != (other == 0) || len(h.findings(to)) != other {
 			t.Errorf("%s: %+v, %v", content, h, err)

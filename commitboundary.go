@@ -39,6 +39,8 @@ func (r GroupReturn) Check() error {
 	return preflight.Blocked(r.findings())
 }
 
+func (r GroupReturn) form() handedForm { return handedForm{form: FormGroup, group: r.Group} }
+
 func (r GroupReturn) findings() []offsetmap.Finding { return flinkEnded(r.FlinkStopped) }
 
 // flinkEnded finds what is missing in the word of the person who hands a boundary back.
@@ -94,8 +96,8 @@ type CommittedOffset struct {
 //     commit of this plan to it, and does not move between two looks; nor has the
 //     old job's own group moved since the plan, where C' goes to another one, and
 //     Flink, where WithFlink gives somebody to ask, does not say that the job runs;
-//   - the journal has no hand-back of this plan to another group or by a savepoint,
-//     from which Flink may run.
+//   - the journal has no hand-back of this plan in another form (rollback/another-form),
+//     in which Flink may run.
 //
 // A job whose commits are further apart than the two looks shows nothing here: a
 // person must find it.
@@ -144,7 +146,7 @@ func (m *Migration) mayCommit(ctx context.Context, plan *offsetmap.Plan, b *Boun
 	if err := ofABoundary(plan, b); err != nil {
 		return groupLooks{}, err
 	}
-	earlier, err := m.handedTo(ctx, plan.Digest, handedForm{group: r.Group})
+	earlier, err := m.handedTo(ctx, plan.Digest, r.form())
 	if err != nil {
 		return groupLooks{}, &RefusedError{Act: string(engine.CommitBoundary), Findings: []offsetmap.Finding{unreadable(err)}, kind: ErrNotKnown}
 	}
@@ -152,14 +154,14 @@ func (m *Migration) mayCommit(ctx context.Context, plan *offsetmap.Plan, b *Boun
 	if err := ctx.Err(); err != nil { // and not what could not be read because of it
 		return look, err
 	}
-	findings := slices.Concat(r.findings(), look.findings(plan, b.Partitions, earlier), earlier.findings(handedForm{group: r.Group}))
+	findings := slices.Concat(r.findings(), look.findings(plan, b.Partitions, earlier), earlier.findings(r.form()))
 	return look, preflight.Blocked(offsetmap.Accept(findings, r.Acceptances))
 }
 
 // committedBoundary looks again, now that nothing has moved for a while, and
 // commits.
 func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn, way reached, first groupLooks) (*CommittedBoundary, error) {
-	earlier, err := m.handedTo(ctx, plan.Digest, handedForm{group: r.Group})
+	earlier, err := m.handedTo(ctx, plan.Digest, r.form())
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +174,7 @@ func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan,
 	if rows != nil {
 		moved = b.against(rows)
 	}
-	findings := slices.Concat(r.findings(), second.findings(plan, b.Partitions, earlier), earlier.findings(handedForm{group: r.Group}), first.movedTo(second), back, moved)
+	findings := slices.Concat(r.findings(), second.findings(plan, b.Partitions, earlier), earlier.findings(r.form()), first.movedTo(second), back, moved)
 	findings = offsetmap.Accept(findings, r.Acceptances)
 	if err := preflight.Blocked(findings); err != nil {
 		if len(moved) > 0 {

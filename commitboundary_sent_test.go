@@ -277,7 +277,7 @@ func TestAConnectorThatRanWhileTheBoundaryWasCommittedIsSeen(t *testing.T) {
 		w.target.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Topic: "orders", Count: -1, Err: kerr.TopicAuthorizationFailed})
 		return nil
 	}
-	_, err = w.hand("hidden", accept("rollback/another-group", oldGroup))
+	_, err = w.hand("hidden", accept("rollback/another-form", "group:"+oldGroup))
 	if !errors.Is(err, flinkmm2.ErrNotKnown) || !strings.Contains(err.Error(), "refused after commit") || !strings.Contains(err.Error(), "do not start Flink before") {
 		t.Errorf("the target hides its ends: %v", err)
 	}
@@ -301,7 +301,7 @@ func TestTheJournalIsFullWhenTheBoundaryIsCommitted(t *testing.T) {
 	t.Parallel()
 	w := rolledBack(t)
 	on := func(phase flinkmm2.Phase) func(flinkmm2.Entry) bool {
-		return func(e flinkmm2.Entry) bool { return e.Act == "commit-boundary" && e.Phase == phase }
+		return func(e flinkmm2.Entry) bool { return e.Act == "hand-back" && e.Phase == phase }
 	}
 	w.steps = w.over(w.source.admin, failing{w.journal, on(flinkmm2.PhaseBegin)})
 	_, err := w.hand("g")

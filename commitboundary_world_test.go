@@ -198,9 +198,9 @@ func TestTheBoundaryGoesToOneGroupAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := w.hand("h")
-	w.refused(err, flinkmm2.ExitBlocked, "rollback/another-group g")
-	_, err = w.hand("h", accept("rollback/another-group", "*"))
-	w.refused(err, flinkmm2.ExitBlocked, "rollback/another-group g")
+	w.refused(err, flinkmm2.ExitBlocked, "rollback/another-form group:g")
+	_, err = w.hand("h", accept("rollback/another-form", "*"))
+	w.refused(err, flinkmm2.ExitBlocked, "rollback/another-form group:g")
 	if held, _ := w.holds("h"); held != "-/-/-" {
 		t.Errorf("group h holds %s", held)
 	}
@@ -209,19 +209,19 @@ func TestTheBoundaryGoesToOneGroupAlone(t *testing.T) {
 	}
 	for _, phase := range []flinkmm2.Phase{flinkmm2.PhaseBegin, flinkmm2.PhaseFailed} { // begun, then known not to have been sent
 		w.writeJournal(flinkmm2.Entry{Act: "commit-boundary", Phase: phase, Plan: w.plan.Digest, Group: "killed"})
-		want := []string{"rollback/another-group g", "rollback/another-group killed"}
+		want := []string{"rollback/another-form group:g", "rollback/another-form group:killed"}
 		if phase == flinkmm2.PhaseFailed {
 			want = want[:1]
 		}
 		_, err = w.hand("h")
 		w.refused(err, flinkmm2.ExitBlocked, want...)
 	}
-	got, err := w.hand("h", accept("rollback/another-group", "g"))
+	got, err := w.hand("h", accept("rollback/another-form", "group:g"))
 	if err != nil || len(got.Findings) != 1 || got.Findings[0].Accepted == nil {
 		t.Fatalf("accepted: %+v, %v", got, err)
 	}
 	_, err = w.hand("g")
-	w.refused(err, flinkmm2.ExitBlocked, "rollback/another-group h")
+	w.refused(err, flinkmm2.ExitBlocked, "rollback/another-form group:h")
 	if _, err := w.over(w.source.admin, unreadable{w.journal}).CommitBoundary(t.Context(), w.plan, w.boundary, flinkmm2.GroupReturn{Group: "g"}); !errors.Is(err, flinkmm2.ErrNotKnown) {
 		t.Errorf("without a journal that tells: %v", err)
 	}
@@ -256,7 +256,7 @@ func TestNoOlderPlanStartsOnceFlinkHasTheBoundary(t *testing.T) {
 	if _, err := w.hand(oldGroup); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.forward(second); !errors.Is(err, flinkmm2.ErrMoved) || strings.Count(err.Error(), "journal/handed-back: the boundary of plan "+first.Digest) != 2 {
+	if err := w.forward(second); !errors.Is(err, flinkmm2.ErrMoved) || strings.Count(err.Error(), "journal/handed-back: plan "+first.Digest) != 2 {
 		t.Errorf("the older plan: %v", err)
 	}
 	w.checkpoint++
@@ -295,7 +295,7 @@ func TestNoPlanIsMadeFromASavepointThatIsOlderThanTheHandBack(t *testing.T) {
 	for _, at := range []string{"20", "50"} {
 		plan, err := w.planFrom(w.steps, at, "32")
 		var blocked *offsetmap.BlockedError
-		if plan != nil || !errors.As(err, &blocked) || !strings.Contains(err.Error(), "journal/handed-back: the boundary of plan "+first.Digest) {
+		if plan != nil || !errors.As(err, &blocked) || !strings.Contains(err.Error(), "journal/handed-back: plan "+first.Digest) {
 			t.Errorf("from %s: plan %t, %v", at, plan != nil, err)
 		}
 	}

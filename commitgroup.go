@@ -23,7 +23,7 @@ const readBackPause = 200 * time.Millisecond
 // since it was decided: that may have been a start.
 func (m *Migration) commit(ctx context.Context, plan *offsetmap.Plan, r GroupReturn, entries int, note string, before, want endsByPartition) error {
 	intent := Entry{
-		Act: actCommit, Plan: plan.Digest, Group: r.Group, Savepoint: savepointID(plan.Body.Savepoint), Approved: r.FlinkStopped.By,
+		Act: actHandBack, Form: FormGroup, Plan: plan.Digest, Group: r.Group, Savepoint: savepointID(plan.Body.Savepoint), Approved: r.FlinkStopped.By,
 		Request: &Request{Method: "OffsetCommit", Path: r.Group, Partitions: len(want)},
 		Detail:  fmt.Sprintf("%d partitions; Flink attested %s: %s", len(want), r.FlinkStopped.Value, r.FlinkStopped.Reason),
 	}

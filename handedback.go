@@ -1,6 +1,7 @@
 package flinkmm2
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,13 +15,19 @@ import (
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
-// isHandBack reports whether an act gave a boundary to Flink.
-func isHandBack(act string) bool { return act == actCommit || act == actRewrite }
+// Acts of hand-backs in older journals.
+const (
+	actCommit  = "commit-boundary"
+	actRewrite = "rewrite-savepoint"
+)
 
-// handBack is the last hand-back of a boundary that was sent, or may have been.
-// Flink may run since.
+// isHandBack reports whether an act gave Flink something to go on from.
+func isHandBack(act string) bool { return act == actHandBack || act == actCommit || act == actRewrite }
+
+// handBack is the last hand-back that was sent, or may have been. Flink may run since.
 type handBack struct {
 	plan string // digest; empty when there was none
+	form handedForm
 	// spent are the savepoints that plans had been made from by then: no job that
 	// ran since has written one of them.
 	spent map[string]bool
@@ -37,7 +44,7 @@ func lastHandBack(entries []Entry) handBack {
 		return handBack{}
 	}
 	last := sent[len(sent)-1]
-	h := handBack{plan: entries[last].Plan, spent: map[string]bool{}}
+	h := handBack{plan: entries[last].Plan, form: entries[last].form(), spent: map[string]bool{}}
 	for _, i := range sent {
 		h.unsaid = h.unsaid || entries[i].Savepoint == ""
 	}
@@ -51,8 +58,8 @@ func lastHandBack(entries []Entry) handBack {
 	return h
 }
 
-// handBacks returns the places at which boundaries were given to Flink, less those
-// that were certainly not.
+// handBacks returns the places at which Flink was given something to go on from, less
+// those at which it certainly was not.
 func handBacks(entries []Entry) []int {
 	var sent []int
 	for i, e := range entries {
@@ -72,22 +79,58 @@ func handBacks(entries []Entry) []int {
 	return sent
 }
 
-// handedForm is what Flink goes on from: the offsets of a group, or a savepoint, of
-// which it has the id, and a digest of its positions: where those lie in files of their
+// handedForm is what Flink goes on from: its form, and of which group, or of which
+// savepoint the id, with a digest of its positions: where those lie in files of their
 // own the id does not tell.
-type handedForm struct{ group, savepoint, content string }
+type handedForm struct {
+	form                      HandBackForm
+	group, savepoint, content string
+}
 
-func (e Entry) form() handedForm { return handedForm{e.Group, e.Rewritten, e.Content} }
+func (e Entry) form() handedForm {
+	f := handedForm{e.Form, e.Group, e.Rewritten, e.Content}
+	switch e.Act {
+	case actCommit:
+		f.form = FormGroup
+	case actRewrite:
+		f.form = FormSavepoint
+	}
+	return f
+}
 
-// handed is what the journal says of the hand-backs of one plan's boundary.
+// scope is what an acceptance names it by: a group and a savepoint with their ids.
+func (f handedForm) scope() string {
+	switch f.form {
+	case FormGroup:
+		return string(f.form) + ":" + f.group
+	case FormSavepoint:
+		return string(f.form) + ":" + f.savepoint
+	default:
+		return string(f.form)
+	}
+}
+
+// String is what Flink goes on from, in a sentence.
+func (f handedForm) String() string {
+	switch f.form {
+	case FormGroup:
+		return "from the offsets of group " + f.group
+	case FormSavepoint:
+		return "from a savepoint with C' (its _metadata has " + f.savepoint + ")"
+	case FormOldSavepoint:
+		return "from the savepoint of the plan"
+	default:
+		return "from C' as starting offsets (" + string(f.form) + ")"
+	}
+}
+
+// handed is what the journal says of the hand-backs of one plan.
 type handed struct {
 	// since is the moment before the last one in the form that is asked for which was
 	// read back; zero when there was none.
 	since  time.Time
-	sent   bool     // one in that form was sent, or may have been
-	others []string // the other groups of which that is so, sorted
-	// savepoints are the other savepoints, sorted.
-	savepoints []string
+	sent   bool         // one in that form was sent, or may have been
+	others []handedForm // the other forms of which that is so, sorted, each once
 }
 
 func (m *Migration) handedTo(ctx context.Context, digest string, to handedForm) (h handed, err error) {
@@ -101,16 +144,14 @@ func (m *Migration) handedTo(ctx context.Context, digest string, to handedForm) 
 		case !ours(e):
 		case e.form() == to:
 			h.sent = true
-		case e.Act == actRewrite:
-			h.savepoints = append(h.savepoints, e.Rewritten)
 		default:
-			h.others = append(h.others, e.Group)
+			h.others = append(h.others, e.form())
 		}
 	}
-	for _, list := range []*[]string{&h.others, &h.savepoints} {
-		slices.Sort(*list)
-		*list = slices.Compact(*list)
-	}
+	slices.SortFunc(h.others, func(a, b handedForm) int {
+		return cmp.Or(strings.Compare(a.scope(), b.scope()), strings.Compare(a.content, b.content))
+	})
+	h.others = slices.CompactFunc(h.others, func(a, b handedForm) bool { return a.scope() == b.scope() })
 	var begun time.Time
 	for _, e := range entries {
 		if !ours(e) || e.form() != to {
@@ -126,25 +167,20 @@ func (m *Migration) handedTo(ctx context.Context, digest string, to handedForm) 
 	return h, nil
 }
 
-// findings holds that the boundary went one way alone: from each Flink may run, and
-// nothing shows whether it does.
+// toGroup reports whether C' went, or may have gone, to a group.
+func (h handed) toGroup(id string) bool {
+	return slices.ContainsFunc(h.others, func(f handedForm) bool { return f.form == FormGroup && f.group == id })
+}
+
+// findings holds that Flink was given one thing alone to go on from: it may run from
+// each, and nothing shows whether it does.
 func (h handed) findings(to handedForm) []offsetmap.Finding {
-	with := "from group " + to.group
-	if to.group == "" {
-		with = "from the savepoint that is written now"
-	}
 	var out []offsetmap.Finding
-	find := func(check, scope, format string, args ...any) {
-		out = append(out, offsetmap.Finding{
-			Check: check, Severity: offsetmap.Block, Scope: scope, Acceptable: offsetmap.Exact,
-			Detail: fmt.Sprintf(format, args...) + ", or may have been, so Flink may run from that one; with one " + with + " two would write",
-		})
-	}
 	for _, other := range h.others {
-		find("rollback/another-group", other, "the boundary of the plan was committed to group %s", other)
-	}
-	for _, other := range h.savepoints {
-		find("rollback/another-savepoint", other, "the boundary of the plan was written into a savepoint (its _metadata has %s)", other)
+		out = append(out, offsetmap.Finding{
+			Check: "rollback/another-form", Severity: offsetmap.Block, Scope: other.scope(), Acceptable: offsetmap.Exact,
+			Detail: fmt.Sprintf("the plan was handed back to Flink, or may have been, so that it goes on %s; with a job that goes on %s two would write", other, to),
+		})
 	}
 	return out
 }
@@ -194,7 +230,7 @@ func (m *Migration) notHandedBack(ctx context.Context, s *offsetmap.Savepoint) [
 	}
 	return []offsetmap.Finding{{
 		Check: "journal/handed-back", Severity: offsetmap.Block, Acceptable: offsetmap.Never,
-		Detail: fmt.Sprintf("the boundary of plan %s was committed for Flink, so Flink may run, and %s", h.plan, why),
+		Detail: fmt.Sprintf("plan %s was handed back to Flink, which was to go on %s, so Flink may run, and %s", h.plan, h.form, why),
 	}}
 }
 

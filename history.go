@@ -24,8 +24,7 @@ const (
 	actDelete    = "delete"
 	actRollback  = "rollback"
 	actPutBack   = "restore-backup"
-	actCommit    = string(engine.CommitBoundary)
-	actRewrite   = string(engine.RewriteSavepoint)
+	actHandBack  = string(engine.HandBack)
 )
 
 // history sums up what the journal holds of a plan, and how many entries that
@@ -118,7 +117,7 @@ func (r *rivals) see(e Entry) {
 		if e.Phase == PhaseDone { // all that the plan writes was read back
 			r.writes.close(e.Plan)
 		}
-	case actCommit, actRewrite:
+	case actHandBack, actCommit, actRewrite:
 		r.handBacks.see(e)
 	case actRollback:
 		if e.Phase == PhaseDone {

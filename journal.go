@@ -27,7 +27,7 @@ type Journal interface {
 // (positions, plan, verify, watch, the record of a start) has one entry.
 type Entry struct {
 	At        time.Time       `json:"at"`
-	Act       string          `json:"act"` // positions, create, plan, apply, verify, start, resume, watch, stop, restore, delete, rollback, restore-backup, commit-boundary, rewrite-savepoint
+	Act       string          `json:"act"` // positions, create, plan, apply, verify, start, resume, watch, stop, restore, delete, rollback, restore-backup, hand-back; older journals have commit-boundary and rewrite-savepoint for the last
 	Phase     Phase           `json:"phase"`
 	Plan      string          `json:"plan,omitempty"` // digest; empty before there is a plan
 	Connector string          `json:"connector"`
@@ -35,11 +35,12 @@ type Entry struct {
 	Host      string          `json:"host,omitempty"` // where it was done, by its own name
 	Job       *JobIdentity    `json:"job,omitempty"`  // the Kubernetes Job that did it
 	Tool      *offsetmap.Tool `json:"tool,omitempty"`
-	Approved  string          `json:"approvedBy,omitempty"` // of a start and its resume, and of a restore-backup: who gave the word; of a commit-boundary and a rewrite-savepoint: who attested Flink's end
-	Group     string          `json:"group,omitempty"`      // of a commit-boundary: the consumer group
-	Savepoint string          `json:"savepoint,omitempty"`  // of a plan, a commit-boundary and a rewrite-savepoint: "sha256:" and the hash of the _metadata that the plan was made from
-	Rewritten string          `json:"rewritten,omitempty"`  // of a rewrite-savepoint: the same of the new savepoint
-	Content   string          `json:"content,omitempty"`    // of a rewrite-savepoint: "sha256:" and a digest of all that it changes, files beside _metadata included
+	Approved  string          `json:"approvedBy,omitempty"` // of a start and its resume, and of a restore-backup: who gave the word; of a hand-back: who attested Flink's end
+	Form      HandBackForm    `json:"form,omitempty"`       // of a hand-back: what Flink goes on from
+	Group     string          `json:"group,omitempty"`      // of a hand-back to a group: its id
+	Savepoint string          `json:"savepoint,omitempty"`  // of a plan and a hand-back: "sha256:" and the hash of the _metadata that the plan was made from
+	Rewritten string          `json:"rewritten,omitempty"`  // of a hand-back by a rewritten savepoint: the same of the new savepoint
+	Content   string          `json:"content,omitempty"`    // of a hand-back by a rewritten savepoint: "sha256:" and a digest of all that it changes, files beside _metadata included
 	Backup    string          `json:"backup,omitempty"`     // of an apply: digest of the OffsetsBackup that was kept before it; of a restore-backup: of what is put back
 	Request   *Request        `json:"request,omitempty"`    // of a begin: what is sent to Connect or Kafka
 	File      string          `json:"file,omitempty"`       // of positions and watch: "sha256:" and the SHA-256 of the file that tells what was found
@@ -67,8 +68,8 @@ type Phase string
 const (
 	PhaseBegin   Phase = "begin"
 	PhaseDone    Phase = "done"
-	PhaseFailed  Phase = "failed"  // the act was refused, or ended in an error that Detail tells; a commit-boundary: nothing of it was carried out, nor will be
-	PhaseUnknown Phase = "unknown" // the answer was lost and could not be read back; a commit-boundary: some of it was carried out, or may be yet
+	PhaseFailed  Phase = "failed"  // the act was refused, or ended in an error that Detail tells; a hand-back: nothing of it was carried out, nor will be
+	PhaseUnknown Phase = "unknown" // the answer was lost and could not be read back; a hand-back: some of it was carried out, or may be yet
 )
 
 // PartitionEnd is the end of one target partition, under the name of its source

@@ -49,8 +49,7 @@ type PlanRequest struct {
 
 // Preflight runs every check and decides every partition, and writes nothing.
 // Findings that block are in the report, not in the error. One check needs the
-// journal: after the boundary of a plan was committed for Flink, or may have
-// been, no savepoint serves that a plan was made from before.
+// journal: after a plan was handed back to Flink, or may have been, no savepoint serves that a plan was made from before.
 func (m *Migration) Preflight(ctx context.Context, req PlanRequest) (preflight.Report, error) {
 	_, _, report, err := m.preflight(ctx, req)
 	return report, err

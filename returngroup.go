@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
@@ -162,7 +161,7 @@ func (g groupLook) stoodStill(plan *offsetmap.Plan, back []offsetmap.Reverse, ea
 	}
 	recorded, _ := recordedOffsets(plan, g.id)
 	ours := endsByPartition{}
-	if slices.Contains(earlier.others, g.id) {
+	if earlier.toGroup(g.id) {
 		for _, p := range back {
 			ours[p.TopicPartition] = p.Next
 		}

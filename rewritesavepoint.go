@@ -87,7 +87,8 @@ type RewrittenSavepoint struct {
 //   - the savepoint is the one that the plan was made from, file by file, and each
 //     of its partitions is in the boundary, or it is accepted that it stays
 //     (rollback/partition-kept);
-//   - the journal has no other hand-back of this plan, from which Flink may run.
+//   - the journal has no hand-back of this plan in another form (rollback/another-form),
+//     in which Flink may run.
 //
 // What is missing or contradicts is an *offsetmap.BlockedError with every finding;
 // a world that has moved since the rollback is an ErrMoved. A savepoint that cannot
@@ -112,8 +113,8 @@ func (m *Migration) rewriteSavepoint(ctx context.Context, plan *offsetmap.Plan, 
 	if err != nil {
 		return nil, err
 	}
-	to := handedForm{savepoint: "sha256:" + p.SHA256(), content: "sha256:" + p.Digest()}
-	first, err := m.rewriteLook(ctx, plan, b, to)
+	to := handedForm{form: FormSavepoint, savepoint: "sha256:" + p.SHA256(), content: "sha256:" + p.Digest()}
+	first, err := m.lookForJob(ctx, engine.RewriteSavepoint, plan, b.Partitions, to)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +130,7 @@ func (m *Migration) rewriteSavepoint(ctx context.Context, plan *offsetmap.Plan, 
 	if err != nil {
 		return nil, err
 	}
-	second, err := m.rewriteLook(ctx, plan, b, to)
+	second, err := m.lookForJob(ctx, engine.RewriteSavepoint, plan, b.Partitions, to)
 	if err != nil {
 		return nil, err
 	}
@@ -235,40 +236,11 @@ func sameSavepoint(plan *offsetmap.Plan, files []flinkstate.File) error {
 	return &RefusedError{Act: string(engine.RewriteSavepoint), Findings: out, kind: ErrMoved}
 }
 
-// rewriteLook is what can be seen of Flink before its savepoint is rewritten.
-type rewriteLook struct {
-	job      *groupLook // nil where the plan knows no group of the job
-	earlier  handed
-	findings []offsetmap.Finding
-}
-
-func (m *Migration) rewriteLook(ctx context.Context, plan *offsetmap.Plan, b *Boundary, to handedForm) (rewriteLook, error) {
-	var look rewriteLook
-	var err error
-	if look.earlier, err = m.handedTo(ctx, plan.Digest, to); err != nil {
-		return look, &RefusedError{Act: string(engine.RewriteSavepoint), Findings: []offsetmap.Finding{unreadable(err)}, kind: ErrNotKnown}
-	}
-	look.findings = look.earlier.findings(to)
-	if own := plan.Body.Group; own != nil {
-		job := m.lookAtGroup(ctx, own.ID, plan)
-		look.job = &job
-		look.findings = append(look.findings, job.stoodStill(plan, b.Partitions, look.earlier)...)
-	}
-	return look, ctx.Err()
-}
-
-func (l rewriteLook) movedTo(later rewriteLook) []offsetmap.Finding {
-	if l.job == nil || later.job == nil {
-		return nil
-	}
-	return l.job.movedTo(*later.job)
-}
-
 // writeSavepoint writes between two lines of the journal, unless somebody else has
 // written to that since it was decided.
 func (m *Migration) writeSavepoint(ctx context.Context, plan *offsetmap.Plan, r SavepointReturn, entries int, to handedForm, p *flinkstate.PreparedRewrite) error {
 	intent := Entry{
-		Act: actRewrite, Plan: plan.Digest, Savepoint: savepointID(plan.Body.Savepoint), Rewritten: to.savepoint, Content: to.content, Approved: r.FlinkStopped.By,
+		Act: actHandBack, Form: FormSavepoint, Plan: plan.Digest, Savepoint: savepointID(plan.Body.Savepoint), Rewritten: to.savepoint, Content: to.content, Approved: r.FlinkStopped.By,
 		Detail: fmt.Sprintf("into %s; Flink attested %s: %s", r.To, r.FlinkStopped.Value, r.FlinkStopped.Reason),
 	}
 	written := false

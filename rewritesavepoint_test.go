@@ -292,13 +292,13 @@ func TestTheBoundaryGoesOneWayAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := b.write()
-	b.refused(err, flinkmm2.ExitBlocked, "rollback/another-group g")
-	got, err := b.write(accept("rollback/another-group", "g"))
+	b.refused(err, flinkmm2.ExitBlocked, "rollback/another-form group:g")
+	got, err := b.write(accept("rollback/another-form", "group:g"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = b.hand("h")
-	b.refused(err, flinkmm2.ExitBlocked, "rollback/another-group g", "rollback/another-savepoint "+got.Savepoint)
+	b.refused(err, flinkmm2.ExitBlocked, "rollback/another-form group:g", "rollback/another-form savepoint:"+got.Savepoint)
 }
 
 func must(t *testing.T, err error) {

@@ -382,7 +382,10 @@ func (w *wayBack) refused(err error, status int, want ...string) {
 // remedies may name the program's flags.
 func saysOnceWhose(text string) bool {
 	n := 0
-	for _, act := range []string{"commit-boundary", "rewrite-savepoint"} {
+	if strings.HasPrefix(text, "old-savepoint") {
+		n++
+	}
+	for _, act := range []string{"commit-boundary", "rewrite-savepoint", "hand-back"} {
 		n += strings.Count(strings.ReplaceAll(text, "--"+act, ""), act)
 	}
 	return n == 1
@@ -396,7 +399,7 @@ func (w *wayBack) acts() (out []string) {
 		w.Fatal(err)
 	}
 	for _, e := range entries {
-		if e.Act == "commit-boundary" || e.Act == "rewrite-savepoint" {
+		if slices.Contains([]string{"hand-back", "commit-boundary", "rewrite-savepoint"}, e.Act) {
 			out = append(out, string(e.Phase))
 		}
 	}

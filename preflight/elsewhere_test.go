@@ -51,8 +51,8 @@ var elsewhere = map[string]shownBy{
 	"plan/duplicate-partition": {"offsetmap.TestInputThatContradictsItself", reverse},
 	"plan/topic-ambiguous":     {"offsetmap.TestInputThatContradictsItself", reverse},
 
-	"rollback/another-group":          {"..TestTheBoundaryGoesToOneGroupAlone", "..TestTheBoundaryGoesToOneGroupAlone"},
-	"rollback/another-savepoint":      {"..TestTheBoundaryGoesOneWayAlone", "..TestTheBoundaryGoesOneWayAlone"},
+	"rollback/another-form":           {"..TestTheBoundaryGoesToOneGroupAlone", "..TestTheBoundaryGoesToOneGroupAlone"},
+	"rollback/savepoint-expired":      {"..TestTheOldSavepointIsHandedBack", "..TestTheOldSavepointIsHandedBack"},
 	"rollback/partition-kept":         {"..TestWhatSavepointAndBoundaryDoNotShareIsNamed", "..TestWhatSavepointAndBoundaryDoNotShareIsNamed"},
 	"rollback/savepoint-changed":      {"..TestASavepointThatIsNoWayBackIsNotWritten", "..TestASavepointThatIsNoWayBackIsNotWritten"},
 	"rollback/boundary-changed":       {"..TestASavepointThatIsNoWayBackIsNotWritten", "..TestASavepointThatIsNoWayBackIsNotWritten"},

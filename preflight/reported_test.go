@@ -146,10 +146,8 @@ func TestTheRemedyOfALaterStepSaysHowToAccept(t *testing.T) {
 		}
 		scope := "for <PARTITION>:<COUNT>"
 		switch c.ID {
-		case "rollback/another-group":
-			scope = "for <SCOPE>, the name of that group"
-		case "rollback/another-savepoint":
-			scope = "for <SCOPE>, the sha256: of that savepoint"
+		case "rollback/another-form":
+			scope = "for <SCOPE>, the form that the finding names"
 		case "rollback/partition-kept":
 			scope = "for <PARTITION>"
 		}

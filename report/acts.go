@@ -64,7 +64,7 @@ func (c *course) see(e flinkmm2.Entry) {
 		delete(c.open, "apply") // a start demands that Connect holds the plan
 	case "stop", "restore", "delete": // parts of a rollback, whatever becomes of it
 		c.stage = GoingBack
-	case "commit-boundary":
+	case "hand-back", "commit-boundary", "rewrite-savepoint":
 		c.stage = HandedBack
 	}
 }

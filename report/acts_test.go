@@ -112,8 +112,8 @@ func TestTheSummarySaysHowItStands(t *testing.T) {
 		"A rollback has begun, and the journal tells no good end of it.":                 func(s *report.Sources) { s.Journal = acted(*s, "rollback+") },
 		"Rolled back. Flink goes on at C'; 27 offsets were copied since C.":              func(s *report.Sources) { s.Journal, s.Boundary = acted(*s, "rollback"), boundaryOf(s.Plan) },
 		"Rolled back.": func(s *report.Sources) { s.Journal = acted(*s, "rollback") },
-		"Rolled back, and C' was committed to the consumer group that Flink goes on from.": func(s *report.Sources) { s.Journal = acted(*s, "rollback commit-boundary") },
-		"Outcome unknown: an act has begun, and the journal does not tell how it ended.":   func(s *report.Sources) { s.Journal = acted(*s, "apply+") },
+		"Rolled back, and Flink was handed what it goes on from.":                        func(s *report.Sources) { s.Journal = acted(*s, "rollback commit-boundary") },
+		"Outcome unknown: an act has begun, and the journal does not tell how it ended.": func(s *report.Sources) { s.Journal = acted(*s, "apply+") },
 	} {
 		s := small(t)
 		change(&s)

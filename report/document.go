@@ -19,7 +19,7 @@ const (
 	Started   Stage = "started"    // the connector was resumed
 	GoingBack Stage = "going-back" // a rollback has begun and has not ended
 	WentBack  Stage = "went-back"  // it was rolled back
-	// HandedBack: C' was committed to a consumer group, for Flink to go on at.
+	// HandedBack: Flink was handed what it goes on from, such as C' in a consumer group.
 	HandedBack Stage = "handed-back"
 	// Unknown: an act has begun whose end the journal does not tell, or whose
 	// outcome was lost.

@@ -81,7 +81,7 @@ func (d *Document) summary() string {
 	case WentBack:
 		s = "Rolled back." + back
 	case HandedBack:
-		s = "Rolled back, and C' was committed to the consumer group that Flink goes on from." + back
+		s = "Rolled back, and Flink was handed what it goes on from." + back
 	case Unknown:
 		s = "Outcome unknown: an act has begun, and the journal does not tell how it ended."
 	}

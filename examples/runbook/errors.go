@@ -177,10 +177,14 @@ func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
 		return "runbook explain " + e.Findings[0].Check
 	case runs != "":
 		return "runbook explain " + runs
-	case has["journal/other-plan"] && (e.Act == "commit-boundary" || e.Act == "rollback"):
+	case has["journal/other-plan"] && slices.Contains([]string{"rollback", "commit-boundary", "hand-back", "old-savepoint"}, e.Act):
 		return a.command("rollback") + ", once " + filepath.Join(a.read.State.Dir, planFile) + " is the plan that the finding names; those that plan --replace has replaced lie beside it"
 	case e.Act == "commit-boundary":
 		return a.command("rollback") + ", which finds the boundary anew; then commit that one"
+	case e.Act == "hand-back":
+		return a.command("rollback") + ", which finds the boundary anew; then hand that one back"
+	case e.Act == "old-savepoint":
+		return a.command("rollback") + ", which stops the connector; then run this again"
 	case has["journal/started"]:
 		return a.command("watch")
 	case has["journal/rolled-back"]:
@@ -222,6 +226,6 @@ func (a *app) command(args ...string) string {
 func isHandBack(findings []offsetmap.Finding) bool {
 	return slices.ContainsFunc(findings, func(f offsetmap.Finding) bool {
 		return strings.HasPrefix(f.Check, "rollback/group-") || strings.HasPrefix(f.Check, "rollback/another-") ||
-			f.Check == "rollback/savepoint-changed" || f.Check == "rollback/partition-kept"
+			f.Check == "rollback/savepoint-changed" || f.Check == "rollback/savepoint-expired" || f.Check == "rollback/partition-kept"
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -24,6 +25,7 @@ type handBack struct {
 	group, flinkStopped, by, reason string
 	savepoint, from                 string // folders
 	withoutCommittables             bool
+	form                            string
 	cmd                             *cobra.Command
 }
 
@@ -34,12 +36,13 @@ func (h *handBack) flags(cmd *cobra.Command) {
 	f.StringVar(&h.savepoint, "rewrite-savepoint", "", "write the savepoint with C' in the place of its positions into this folder, which must not exist")
 	f.StringVar(&h.from, "from", "", "the folder of the savepoint that the plan was made from, where it is not that of migration.yaml")
 	f.BoolVar(&h.withoutCommittables, "without-committables", false, "leave out of the new savepoint the transactions that the sink had prepared, whose ids the brokers have dropped since")
+	f.StringVar(&h.form, "form", "", "give out C' as starting offsets: initializer (Java, KafkaSource), legacy (Java, FlinkKafkaConsumer) or sql; or old-savepoint, to restore the savepoint of the plan")
 	f.StringVar(&h.flinkStopped, "flink-stopped", "", "attest how Flink ended: stopped-with-savepoint, canceled or failed")
 	f.StringVar(&h.reason, "reason", "", "how you know that it ended so, and that nothing of it runs now")
 	f.StringVar(&h.by, "by", osUser(), "who attests it")
 }
 
-// check refuses what says nothing without a way back to Flink, and two at once.
+// check refuses what says nothing without a way back to Flink, and several at once.
 func (h *handBack) check() error {
 	group, savepoint := h.cmd.Flags().Changed("commit-group"), h.cmd.Flags().Changed("rewrite-savepoint")
 	for _, name := range []string{"from", "without-committables"} {
@@ -47,9 +50,15 @@ func (h *handBack) check() error {
 			return usagef("--%s is about a savepoint that is rewritten: give --rewrite-savepoint FOLDER too, or leave it out", name)
 		}
 	}
+	form := h.cmd.Flags().Changed("form")
 	switch {
-	case group && savepoint:
-		return usagef("--commit-group and --rewrite-savepoint are two ways back, and Flink may go one alone: give one of them")
+	case group && savepoint, group && form, savepoint && form:
+		return usagef("--commit-group, --rewrite-savepoint and --form are ways back, and Flink may go one alone: give one of them")
+	case form:
+		if !slices.Contains(theForms, h.form) {
+			return usagef("--form %s: want one of %s", shown.Argument(h.form), strings.Join(theForms, ", "))
+		}
+		return nil
 	case group:
 		if err := flinkmm2.CheckGroup(h.group); err != nil {
 			return usagef("--commit-group: %w", err)
@@ -60,7 +69,7 @@ func (h *handBack) check() error {
 	}
 	for _, name := range []string{"flink-stopped", "reason", "by"} {
 		if h.cmd.Flags().Changed(name) {
-			return usagef("--%s is about the way back to Flink: give --commit-group GROUP or --rewrite-savepoint FOLDER too, or leave it out", name)
+			return usagef("--%s is about the way back to Flink: give --commit-group GROUP, --rewrite-savepoint FOLDER or --form FORM too, or leave it out", name)
 		}
 	}
 	return nil

@@ -43,6 +43,11 @@ Flink restores it with all state of the job, and each record comes once. The
 same words are needed, and a boundary goes one way: from a group that has it
 Flink may run, and from a savepoint too.
 
+With --form it prints C' for a job that starts without a savepoint, as Java or as SQL
+options, or, as old-savepoint, says that the savepoint of the plan is restored, which
+needs no C' and repeats all that was copied. The same words are needed, the journal
+keeps which form it was, and no plan can be made from that savepoint afterwards.
+
 It writes to Connect, to state.dir/journal.jsonl and, after a start, to
 state.dir/boundary.json, beside which the boundary of another plan is kept. With
 --commit-group it writes to the group, all partitions in one request, and reads
@@ -62,6 +67,8 @@ plan say nothing here.`,
 					return a.handBack(ctx, s, plan, to)
 				case to.savepoint != "":
 					return a.rewriteSavepoint(ctx, s, plan, to)
+				case to.form != "":
+					return a.handForm(ctx, s, plan, to)
 				}
 				_, err := a.rollback(ctx, s, plan)
 				return err
@@ -157,21 +164,17 @@ in Flink, one of the four:
     not tell may be repeated:
     %s
   - start the job without a savepoint, at these offsets: %s, and what
-    the last flush of Connect did not tell may be repeated
-      DataStream: OffsetsInitializer.offsets(map, OffsetResetStrategy.NONE), all
-        partitions in the map; without NONE a partition whose offset is gone
-        starts at its earliest record, as it does in SQL
-      SQL, for one topic alone: 'scan.startup.mode' = 'specific-offsets'
-      FlinkKafkaConsumer: setStartFromSpecificOffsets(map), and the property
-        auto.offset.reset=none; by default it would go on at the latest record
+    the last flush of Connect did not tell may be repeated; as Java for a
+    KafkaSource or a FlinkKafkaConsumer, or as SQL, for one topic a table:
+    %s
   - start it without a savepoint from its group's offsets, which are to be
     committed first, once nothing of Flink runs; the same may be repeated:
     %s
   - restore its savepoint, %s: always safe
     while the source has the records from C on; all that was copied since C,
-    %d offsets, is repeated
+    %d offsets, is repeated; the journal is to know it: --form old-savepoint
 restored state wins over starting offsets and a group's: never do both
-`, a.command(rewriteArgs()...), lostText(lost), a.handBackCommand(s), savepointOf(plan), copied)
+`, a.command(rewriteArgs()...), lostText(lost), a.command(formArgs()...), a.handBackCommand(s), savepointOf(plan), copied)
 }
 
 func savepointOf(plan *offsetmap.Plan) string {

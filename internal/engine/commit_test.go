@@ -21,6 +21,7 @@ func TestABoundaryIsCommittedOnlyWhereTheRollbackStands(t *testing.T) {
 	p := plan(t, offsetmap.SourceOffset{})
 	act(t, Next(CommitBoundary, p, rolledBack(t, p)), Reverse)
 	act(t, Next(RewriteSavepoint, p, rolledBack(t, p)), Reverse)
+	act(t, Next(HandBack, p, rolledBack(t, p)), Reverse)
 	for _, c := range []struct {
 		name   string
 		change func(w *Observed)
@@ -47,6 +48,7 @@ func TestABoundaryIsCommittedOnlyWhereTheRollbackStands(t *testing.T) {
 			c.change(&w)
 			refuse(t, Next(CommitBoundary, p, w), c.reason, c.check)
 			refuse(t, Next(RewriteSavepoint, p, w), c.reason, c.check)
+			refuse(t, Next(HandBack, p, w), c.reason, c.check)
 		})
 	}
 
@@ -74,4 +76,55 @@ func TestGoalsThatHandBack(t *testing.T) {
 			t.Errorf("%s: hands back is %t", goal, !want)
 		}
 	}
+}
+
+// The old savepoint needs no C', but nobody else may write either.
+func TestTheOldSavepointNeedsNoBoundary(t *testing.T) {
+	p := plan(t, offsetmap.SourceOffset{})
+	for name, change := range map[string]func(w *Observed){
+		"as it was":                  func(*Observed) {},
+		"what moves does not matter": func(w *Observed) { w.Settled = false },
+		"offsets unknown":            func(w *Observed) { w.Stored = offsetmap.NotKnown[Stored](errLost) },
+		"the rollback found no C'":   func(w *Observed) { history(w, func(h *History) { h.RollbackDone = false }) },
+		"never started":              func(w *Observed) { history(w, func(h *History) { h.Resumed, h.Stopped = false, false }) },
+		"the connector is deleted": func(w *Observed) {
+			history(w, func(h *History) { h.Resumed, h.Stopped, h.Deleted = false, false, true })
+			w.Connector, w.ProducerID = offsetmap.Absent[Connector](), offsetmap.Absent[string]()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := rolledBack(t, p)
+			change(&w)
+			act(t, Next(OldSavepoint, p, w), Done)
+		})
+	}
+	for _, c := range []struct {
+		name   string
+		change func(w *Observed)
+		reason Reason
+		check  string
+	}{
+		{"not rolled back", func(w *Observed) { history(w, func(h *History) { h.RolledBack = false }) }, Blocked, "rollback/not-done"},
+		{"a resume may be on its way", func(w *Observed) { history(w, func(h *History) { h.Stopped = false }) }, Blocked, "rollback/not-done"},
+		{"another plan started since", func(w *Observed) { history(w, func(h *History) { h.Other = "sha256:other" }) }, Moved, "journal/other-plan"},
+		{"journal unreadable", func(w *Observed) { w.History = offsetmap.NotKnown[History](errLost) }, Unknown, "journal/unreadable"},
+		{"running", func(w *Observed) { w.Connector = offsetmap.Known(Connector{State: "RUNNING", Tasks: 1}) }, Moved, "connector/state"},
+		{"gone, by somebody else", func(w *Observed) { w.Connector = offsetmap.Absent[Connector]() }, Moved, "connector/state"},
+		{"other target cluster", func(w *Observed) { w.TargetID = offsetmap.Known("x") }, Moved, "target/cluster"},
+		{"nothing measured", func(w *Observed) {
+			w.Measured = offsetmap.NotKnown[map[offsetmap.TopicPartition]offsetmap.Measured](errLost)
+		}, Unknown, "source/range-unknown"},
+		{"Flink runs", func(w *Observed) {
+			w.Flink = []offsetmap.Finding{{Check: "flink/job-running", Severity: offsetmap.Block, Detail: "it is RUNNING", Acceptable: offsetmap.Never}}
+		}, Blocked, "flink/job-running"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := rolledBack(t, p)
+			c.change(&w)
+			refuse(t, Next(OldSavepoint, p, w), c.reason, c.check)
+		})
+	}
+	w := rolledBack(t, p)
+	w.Connector = offsetmap.Known(Connector{State: "STOPPED", Tasks: 1})
+	act(t, Next(OldSavepoint, p, w), AwaitTasks)
 }

@@ -21,8 +21,10 @@ func Next(goal Goal, plan *offsetmap.Plan, seen Observed) Decision {
 		return d.rollback()
 	case Restore:
 		return d.restore()
-	case CommitBoundary, RewriteSavepoint:
+	case CommitBoundary, RewriteSavepoint, HandBack:
 		return d.handBack()
+	case OldSavepoint:
+		return d.oldSavepoint()
 	default:
 		d.find(Blocked, "engine/goal", "", "no such goal: %q", goal)
 		return d.refusal()
@@ -95,7 +97,7 @@ func (d *decider) alone(h History) {
 		d.find(Moved, "journal/other-plan", "", "a write of plan %s was begun and its end is not known, so it may still arrive: apply that plan again, roll it back, or make a new one", h.Writing)
 	}
 	if h.HandedBack != "" {
-		d.find(Moved, "journal/handed-back", "", "the boundary of plan %s was committed for Flink since this one, or its savepoint, was made, so Flink may run: two would write, and C may be old", h.HandedBack)
+		d.find(Moved, "journal/handed-back", "", "plan %s was handed back to Flink since this one, or its savepoint, was made, so Flink may run: two would write, and C may be old", h.HandedBack)
 	}
 }
 

@@ -20,10 +20,16 @@ const (
 	CommitBoundary Goal = "commit-boundary"
 	// RewriteSavepoint is the same for a savepoint.
 	RewriteSavepoint Goal = "rewrite-savepoint"
+	// HandBack is the same for a form that Flink is given by hand.
+	HandBack Goal = "hand-back"
+	// OldSavepoint is that Flink may restore the savepoint of the plan: it needs no C'.
+	OldSavepoint Goal = "old-savepoint"
 )
 
-// HandsBack reports whether the goal is to give a boundary to Flink.
-func (g Goal) HandsBack() bool { return g == CommitBoundary || g == RewriteSavepoint }
+// HandsBack reports whether the goal is that Flink may go on.
+func (g Goal) HandsBack() bool {
+	return g == CommitBoundary || g == RewriteSavepoint || g == HandBack || g == OldSavepoint
+}
 
 // Observed is what was seen of the world at one moment.
 type Observed struct {
