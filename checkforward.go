@@ -17,10 +17,7 @@ import (
 // say that Apply or Start will not refuse; nor does it look at the plan's expiry
 // (offsetmap.Plan.CheckExpiry).
 func (m *Migration) CheckForward(ctx context.Context, plan *offsetmap.Plan) error {
-	if err := plan.Check(); err != nil {
-		return err
-	}
-	if err := m.ofThisConnector(plan); err != nil {
+	if err := m.usable(plan); err != nil {
 		return err
 	}
 	history, _ := m.history(ctx, plan.Digest, false)
@@ -28,6 +25,14 @@ func (m *Migration) CheckForward(ctx context.Context, plan *offsetmap.Plan) erro
 		return refused(engine.Apply, r, nil)
 	}
 	return nil
+}
+
+// usable holds that the plan is as it was sealed, and for this connector.
+func (m *Migration) usable(plan *offsetmap.Plan) error {
+	if err := plan.Check(); err != nil {
+		return err
+	}
+	return m.ofThisConnector(plan)
 }
 
 // ofThisConnector holds that the plan is for the migration's connector.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
@@ -95,7 +96,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (stood, pref
 		}
 	}
 	for _, p := range req.Earlier {
-		if err := p.Check(); err != nil {
+		if err := m.usable(p); err != nil {
 			return stood{}, preflight.Facts{}, none, fmt.Errorf("an earlier plan: %w", err)
 		}
 	}
@@ -134,7 +135,7 @@ func (m *Migration) preflight(ctx context.Context, req PlanRequest) (stood, pref
 		return from, facts, none, err
 	}
 	question := from.question
-	question.Config, question.Attestations, question.Acceptances, question.Earlier = m.given, req.Attestations, req.Acceptances, earlier(req.Earlier)
+	question.Config, question.Attestations, question.Acceptances, question.Earlier = m.given, req.Attestations, req.Acceptances, earlier(req.Earlier, facts)
 	question.OtherActs = acts(ctx)
 	report := preflight.Judge(facts, question, m.checks...)
 	more := append(m.notHandedBack(ctx, from.savepoint), m.shortLife(facts.At, report)...)
@@ -173,10 +174,14 @@ func (m *Migration) shortLife(now time.Time, report preflight.Report) []offsetma
 	}}
 }
 
-func earlier(plans []*offsetmap.Plan) []offsetmap.EarlierPlan {
+// earlier are the plans of the waves before, with how far Connect says that they have
+// come. Offsets that are not known block elsewhere.
+func earlier(plans []*offsetmap.Plan, f preflight.Facts) []offsetmap.EarlierPlan {
+	stored, _ := f.Stored.Get()
 	var out []offsetmap.EarlierPlan
 	for _, p := range plans {
-		out = append(out, p.AsEarlier())
+		view, _ := connectrest.MirrorSourceOffsets(p.Body.Connector.SourceAlias, stored)
+		out = append(out, p.AsEarlier(view.Stored))
 	}
 	return out
 }
@@ -223,7 +228,7 @@ func (m *Migration) body(req PlanRequest, at stood, f preflight.Facts, report pr
 		Attestations: req.Attestations,
 		Acceptances:  req.Acceptances,
 		Findings:     report.Findings,
-		Earlier:      earlier(req.Earlier),
+		Earlier:      earlier(req.Earlier, f),
 		Rows:         report.Rows,
 	}, nil
 }

@@ -47,10 +47,7 @@ func changes(a engine.Act) bool {
 // observes again, until the goal is reached or refused.
 func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, approvedBy string) (reached, error) {
 	var r reached
-	if err := plan.Check(); err != nil {
-		return r, fmt.Errorf("%s: %w", goal, err)
-	}
-	if err := m.ofThisConnector(plan); err != nil {
+	if err := m.usable(plan); err != nil {
 		return r, fmt.Errorf("%s: %w", goal, err)
 	}
 	return m.walk(ctx, goal, plan, approvedBy)

@@ -18,7 +18,7 @@ const (
 	// Moved: Connect holds neither. Somebody else wrote, or the connector ran.
 	Moved Standing = "moved"
 	// Rewound: a partition of an earlier plan that this plan names stands below
-	// what that plan wrote, or not at all.
+	// what that plan wrote, or where it had come to by then, or not at all.
 	Rewound Standing = "rewound"
 	// Unplanned: Connect holds an offset for a partition that neither this plan
 	// nor an earlier one that it names covers. Of this plan's topics an earlier
@@ -40,7 +40,7 @@ type DiffRow struct {
 func (d DiffRow) String() string {
 	switch d.Standing {
 	case Rewound:
-		return fmt.Sprintf("%s: stored %s, an earlier plan wrote %s: it was set back, and records would be copied again", d.TopicPartition, d.Stored, d.Planned)
+		return fmt.Sprintf("%s: stored %s, by an earlier plan it had come to %s: it was set back, and records would be copied again", d.TopicPartition, d.Stored, d.Planned)
 	case Unplanned:
 		return fmt.Sprintf("%s: stored %s, but no plan covers the partition", d.TopicPartition, d.Stored)
 	default:
@@ -63,7 +63,7 @@ type Diff struct {
 
 // Diff compares what Connect holds under the plan's connector and alias with
 // the plan. Offsets of other topics that earlier plans cover are left out while
-// they stand where those plans put them, or further on.
+// they stand where they had come to when this plan was made, or further on.
 func (p *Plan) Diff(stored map[TopicPartition]SourceOffset) Diff {
 	rest := maps.Clone(stored)
 	rows := make([]DiffRow, 0, len(p.Body.Rows))
@@ -100,7 +100,7 @@ func (p *Plan) Diff(stored map[TopicPartition]SourceOffset) Diff {
 	return Diff{Rows: rows}
 }
 
-// highest returns what earlier plans wrote, the highest where several did.
+// highest returns how far earlier plans have come, the highest where several have.
 func highest(plans []EarlierPlan) map[TopicPartition]SourceOffset {
 	out := map[TopicPartition]SourceOffset{}
 	for _, e := range plans {

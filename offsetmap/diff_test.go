@@ -142,9 +142,9 @@ func TestDiffLeavesEarlierWavesAlone(t *testing.T) {
 		got = append(got, r.String())
 	}
 	diff(t, []string{
-		"pay-1: stored 8, an earlier plan wrote 9: it was set back, and records would be copied again",
-		"pay-2: stored none, an earlier plan wrote 9: it was set back, and records would be copied again",
-		"pay-5: stored 11, an earlier plan wrote 12: it was set back, and records would be copied again",
+		"pay-1: stored 8, by an earlier plan it had come to 9: it was set back, and records would be copied again",
+		"pay-2: stored none, by an earlier plan it had come to 9: it was set back, and records would be copied again",
+		"pay-5: stored 11, by an earlier plan it had come to 12: it was set back, and records would be copied again",
 		"pay-6: stored 7, but no plan covers the partition",
 	}, got)
 	for i, want := range []offsetmap.Standing{
@@ -188,7 +188,7 @@ func TestALaterPlanFindsThatTheWaveBeforeWasSetBack(t *testing.T) {
 		Origin: offsetmap.FromSavepoint, Isolation: offsetmap.ReadUncommitted,
 		Positions: []offsetmap.Position{at("pay-0", 5)}, Measured: []offsetmap.Measured{measured("pay-0", log(0, 9))},
 	})
-	b.Earlier = []offsetmap.EarlierPlan{planOf(t).AsEarlier()}
+	b.Earlier = []offsetmap.EarlierPlan{planOf(t).AsEarlier(nil)}
 	later, err := read(encode(t, seal(t, b)))
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +220,50 @@ func TestPlanAsEarlierNamesWhatItWrote(t *testing.T) {
 		{TopicPartition: tp("orders-0"), Offset: source(999)},
 		{TopicPartition: tp("orders-1"), Offset: noSource},
 		{TopicPartition: tp("orders-2"), Offset: source(0)},
-	}}, p.AsEarlier())
+	}}, p.AsEarlier(nil))
+}
+
+// A wave has copied for months when the next one is planned. Where it stands then is what
+// is held, and not what was written at its beginning; and so are the partitions that its
+// topics have got since.
+func TestALaterPlanHoldsTheWaveBeforeToWhereItHadCome(t *testing.T) {
+	p := planOf(t)
+	stood := offsetsOf{
+		tp("orders-0"): source(5000), tp("orders-1"): source(7), tp("orders-2"): noSource, tp("orders-3"): source(11), tp("pay-0"): source(4),
+	}
+	earlier := p.AsEarlier(stood)
+	diff(t, offsetmap.EarlierPlan{Digest: p.Digest, Partitions: []offsetmap.EarlierPartition{
+		{TopicPartition: tp("orders-0"), Offset: source(5000)},
+		{TopicPartition: tp("orders-1"), Offset: source(7)},
+		{TopicPartition: tp("orders-2"), Offset: source(0)}, // cleared by hand, so below what was written
+		{TopicPartition: tp("orders-3"), Offset: source(11)},
+	}}, earlier)
+	b := bodyOf(offsetmap.Input{
+		Origin: offsetmap.FromSavepoint, Isolation: offsetmap.ReadUncommitted,
+		Positions: []offsetmap.Position{at("pay-0", 5)}, Measured: []offsetmap.Measured{measured("pay-0", log(0, 9))},
+	})
+	b.Earlier = []offsetmap.EarlierPlan{earlier}
+	later := seal(t, b)
+	for _, c := range []struct {
+		orders0, orders3 offsetmap.SourceOffset
+		want             string
+	}{
+		{source(5000), source(11), ""},
+		{source(5001), source(12), ""},
+		{source(999), source(11), "orders-0: stored 999, by an earlier plan it had come to 5000: it was set back, and records would be copied again"},
+		{source(5000), noSource, "orders-3: stored none, by an earlier plan it had come to 11: it was set back, and records would be copied again"},
+	} {
+		var got string
+		for _, r := range later.Diff(offsetsOf{tp("orders-0"): c.orders0, tp("orders-1"): source(7), tp("orders-2"): source(0), tp("orders-3"): c.orders3, tp("pay-0"): source(4)}).Only(offsetmap.Rewound, offsetmap.Unplanned) {
+			got += r.String()
+		}
+		if got != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.orders0, c.orders3, got, c.want)
+		}
+	}
+	if p.AsEarlier(nil).Partitions[0].Offset != source(999) {
+		t.Error("naming a plan has changed what it wrote")
+	}
 }
 
 func TestDiffRowSaysRewindOrSkip(t *testing.T) {

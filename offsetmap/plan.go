@@ -101,30 +101,6 @@ type Group struct {
 	ID string `json:"id"`
 }
 
-// EarlierPlan names a plan that was applied to the same connector before, and
-// what it wrote. Its partitions must still stand there or further on: where one
-// was cleared or set back, the connector would copy records a second time that
-// this plan says nothing of.
-type EarlierPlan struct {
-	Digest     string             `json:"digest"`
-	Partitions []EarlierPartition `json:"partitions"` // sorted
-}
-
-// EarlierPartition is one partition of an EarlierPlan.
-type EarlierPartition struct {
-	TopicPartition
-	Offset SourceOffset `json:"offset"` // M as written; null when it was cleared
-}
-
-// AsEarlier returns the plan as a later plan of the same connector names it.
-func (p *Plan) AsEarlier() EarlierPlan {
-	e := EarlierPlan{Digest: p.Digest, Partitions: make([]EarlierPartition, 0, len(p.Body.Rows))}
-	for _, r := range p.Body.Rows {
-		e.Partitions = append(e.Partitions, EarlierPartition{r.TopicPartition, r.Write.Result()})
-	}
-	return e
-}
-
 // Time is a moment in UTC with whole seconds, RFC 3339 in JSON, so that the
 // same moment has one form.
 type Time struct{ time.Time }

@@ -241,8 +241,8 @@ func TestEarlierPartitionsThatWereSetBack(t *testing.T) {
 	)
 	r := l.judge()
 	l.want(r, "block offsets/earlier-rewound refunds-0", "block offsets/earlier-rewound refunds-3")
-	l.says(r.Findings[0], "stored 6", "wrote 7")
-	l.says(r.Findings[1], "stored none", "wrote 0")
+	l.says(r.Findings[0], "stored 6", "had come to 7")
+	l.says(r.Findings[1], "stored none", "had come to 0")
 	for _, f := range r.Findings {
 		if f.Acceptable != offsetmap.Never {
 			t.Errorf("%s can be accepted", f)
