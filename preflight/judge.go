@@ -79,6 +79,9 @@ type Report struct {
 	// Group is the consumer group that was read and found, if only to have
 	// committed nothing; nil when none was.
 	Group *offsetmap.Group
+	// Topics has the migration's topics, and what each is called on the target; empty
+	// where that is not known. See [Names].
+	Topics map[string]string
 	// Forecast is how many records will be on the target twice. It is nil when nobody
 	// looked at the boundary.
 	Forecast *Forecast
@@ -126,7 +129,7 @@ func Judge(f Facts, q Question, own ...Check) Report {
 	findings = append(findings, misnamed(own)...)
 
 	findings = offsetmap.Accept(append(findings, c.endsMayMove()...), q.Acceptances)
-	report := Report{Rows: c.Rows, Forecast: c.forecast(), Findings: slices.DeleteFunc(findings, func(f offsetmap.Finding) bool { return f.Check == checkEndsMoved })}
+	report := Report{Rows: c.Rows, Forecast: c.forecast(), Topics: c.topicNames(), Findings: slices.DeleteFunc(findings, func(f offsetmap.Finding) bool { return f.Check == checkEndsMoved })}
 	report.LatestStart, report.LatestRollback = c.latestStart(), c.latestRollback()
 	report.Results = settle(append(results, c.ruleResults()...), report.Findings)
 	if report.Err() != nil {
@@ -136,6 +139,18 @@ func Judge(f Facts, q Question, own ...Check) Report {
 		report.Group = &offsetmap.Group{ID: f.GroupID}
 	}
 	return report
+}
+
+func (c *Case) topicNames() map[string]string {
+	policy, named := c.policy.Get()
+	out := map[string]string{}
+	for _, topic := range c.Facts.Topics {
+		out[topic] = ""
+		if named {
+			out[topic] = policy.target(topic)
+		}
+	}
+	return out
 }
 
 // derive works a fact out of two others. It is absent when one of them is, and

@@ -35,7 +35,7 @@ func readACLs(ctx context.Context, admin Admin, f offsetmap.Fact[Cluster]) offse
 func rightsChecks() []Check {
 	const (
 		looks  = ", against all ACLs of the cluster, by the rules of Kafka's own authorizers (DescribeAcls). As whom the brokers know them comes from connect.principal and connect.sourcePrincipal, else from the user of a PLAIN or SCRAM login in the connector's config. The scope is the resource, such as topic:orders, or the principal where no ACL names it"
-		remedy = ` Each finding has its kafka-acls.sh line (with --command-config, where the brokers ask for a login); give the right, or what denies it, to those who keep them. A super user (super.users) needs no ACL, and no API shows who is one: accept the scope then. What is not proven: state the principals under connect in the migration file (Probe.Principals in Go), and let the client of this program Describe the cluster.`
+		remedy = `; each finding has its line (with --command-config, where the brokers ask for a login) for those who keep the ACLs. A super user (super.users) needs no ACL, and no API shows who is one: accept the scope then. What is not proven: state the principals under connect in the migration file (Probe.Principals in Go), and let the client of this program Describe the cluster.`
 	)
 	return []Check{{
 		ID:         "source/rights",
@@ -44,7 +44,7 @@ func rightsChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "what the source's clients of the connector need for its config: Describe and Read on the topics, Read on a group.id that is set, and what an offset-syncs topic needs where one is written" + looks,
 		Why:        "A topic that the connector may not Describe is not there for it, and is not copied. One that it may not Read is fetched for ever in vain: the task logs a warning, and the connector stays RUNNING.",
-		Remedy:     "`kafka-acls.sh --bootstrap-server <SOURCE> --add --allow-principal <PRINCIPAL> --operation Describe --operation Read --topic <NAME>`." + remedy,
+		Remedy:     "Give the right, or take back what denies it, as by `kafka-acls.sh --bootstrap-server <SOURCE> --add --allow-principal <PRINCIPAL> --operation Describe --operation Read --topic <NAME>`" + remedy,
 		Judge: aroundConfig(func(c *Case, s settings, sur *Surroundings, source, _ Cluster, r *Reporter) {
 			side := rightsOn{name: "source", acls: sur.SourceACLs, brokers: sur.SourceBrokers, open: sur.sourceUntold[keyOpen], stated: sur.Principals.Source, servers: s.m[keySourceBootstrap]}
 			side.needed = c.sourceRights(s, source)
@@ -58,7 +58,7 @@ func rightsChecks() []Check {
 		Acceptable: offsetmap.Exact,
 		Looks:      "what the target's clients of connector and worker need for its config: Describe and Write on the topics, Write on the transactional ids of the tasks where exactly.once.support is required, Read and Write on an offsets.storage.topic of the connector's own, and what an offset-syncs topic needs where one is written" + looks,
 		Why:        "A task whose producer may not write fails. A target topic that the connector may not Describe is missing for it: it tries to create it, again and again.",
-		Remedy:     "`kafka-acls.sh --bootstrap-server <TARGET> --add --allow-principal <PRINCIPAL> --operation Describe --operation Write --topic <NAME>`." + remedy,
+		Remedy:     "Give the right, or take back what denies it, as by `kafka-acls.sh --bootstrap-server <TARGET> --add --allow-principal <PRINCIPAL> --operation Describe --operation Write --topic <NAME>`" + remedy,
 		Judge: aroundConfig(func(c *Case, s settings, sur *Surroundings, _, target Cluster, r *Reporter) {
 			side := rightsOn{name: "target", acls: sur.TargetACLs, brokers: sur.TargetBrokers, open: sur.targetUntold[keyOpen], stated: sur.Principals.Target, servers: s.m[keyTargetBootstrap]}
 			side.needed, side.unsure = c.targetRights(s, sur, target)

@@ -47,6 +47,11 @@ type Document struct {
 	// Forecast is how many records were to come twice; null when it was not kept, or
 	// nobody looked for them.
 	Forecast *preflight.Forecast `json:"forecast"`
+	// LatestStart and LatestRollback are until when MirrorMaker 2 could be started without
+	// losing what the source deletes, and the old job be restored where it stood, by the
+	// preflight that the plan was made after.
+	LatestStart    preflight.Latest `json:"latestStart"`
+	LatestRollback preflight.Latest `json:"latestRollback"`
 	// Checks is null when no results of checks were kept.
 	Checks *Checks `json:"checks"`
 	// Findings are the plan's: warnings, and what was accepted. Sorted.
@@ -145,8 +150,10 @@ type Check struct {
 // Finding is one thing that a check found.
 type Finding struct {
 	offsetmap.Finding
-	Title  string `json:"title"`  // what the check demands
-	Remedy string `json:"remedy"` // how to mend it; empty where there is nothing to mend
+	Title string `json:"title"` // what the check demands
+	// Remedy says how to mend it, with commands between backticks; empty where there is
+	// nothing to mend.
+	Remedy string `json:"remedy"`
 }
 
 // Act is one entry of the journal.

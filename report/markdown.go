@@ -101,6 +101,8 @@ func (m *markdown) approval(d *Document) {
 	}
 	m.row("isolation", p.Isolation)
 	m.row("duplicates expected", d.duplicates())
+	m.row("start possible at least until", d.LatestStart)
+	m.row("rollback possible at least until", d.LatestRollback)
 	m.row("plan made, expires", fmt.Sprintf("%s by %s %s, %s", p.CreatedAt, p.Tool.Name, p.Tool.Version, p.ExpiresAt))
 	for _, e := range p.Earlier {
 		m.row("earlier plan", e)
@@ -195,8 +197,15 @@ func (m *markdown) findings(d *Document) {
 	for _, g := range groups {
 		m.text("### %s %s", g.Word, m.esc(g.Check))
 		m.text("Demanded: %s", m.esc(g.Title))
-		if g.Remedy != "" {
-			m.text("Remedy: %s", m.esc(g.Remedy))
+		for _, r := range g.Remedies {
+			of := ""
+			if len(g.Remedies) > 1 {
+				of = " for " + m.esc(r.For())
+			}
+			m.text("Remedy%s: %s", of, m.remedy(r))
+		}
+		if g.RemediesLeft > 0 {
+			m.text("Those of %s findings more are in the JSON report.", group(int64(g.RemediesLeft)))
 		}
 		m.table("About", "What was found", "Accepted by", "Reason")
 		for _, f := range g.Shown {
@@ -215,6 +224,19 @@ func (m *markdown) findings(d *Document) {
 		}
 		_ = m.w.WriteByte('\n')
 	}
+}
+
+// remedy writes commands so that nothing in them is special.
+func (m *markdown) remedy(r remedy) string {
+	var b strings.Builder
+	for _, p := range r.Parts {
+		if p.Command {
+			b.WriteString("`" + shown.Line(p.Text) + "`")
+		} else {
+			b.WriteString(m.esc(p.Text))
+		}
+	}
+	return b.String()
 }
 
 func (m *markdown) checks(d *Document) {

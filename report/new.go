@@ -31,6 +31,9 @@ type Sources struct {
 	Boundary *flinkmm2.Boundary
 	// Preflight is the one that the plan was made after.
 	Preflight *Preflight
+	// Names are what the migration calls the things that remedies speak of, such as its
+	// brokers, which no plan names. What the plan names is taken from there.
+	Names preflight.Names
 	// Lag is how far the target was behind while it was watched, oldest first. By
 	// default, what the proof has of it.
 	Lag []LagPoint
@@ -66,8 +69,8 @@ func New(s Sources) (*Document, error) {
 	d := &Document{
 		APIVersion: offsetmap.APIVersion, Kind: Kind, CreatedAt: offsetmap.At(s.At), Tool: s.Tool,
 		Stage: stage, Approval: approval, Acts: acts,
-		Plan: headOf(s.Plan), Attestations: attestationsOf(b.Attestations), Findings: findingsOf(b.Findings),
-		Forecast: forecastOf(s.Preflight), Checks: checksOf(s.Preflight), Lag: append([]LagPoint{}, s.Lag...),
+		Plan: headOf(s.Plan), Attestations: attestationsOf(b.Attestations), Findings: findingsOf(b.Findings, s.names()),
+		Forecast: forecastOf(s.Preflight), Checks: checksOf(s.Preflight), LatestStart: latestOf(s.Preflight, start), LatestRollback: latestOf(s.Preflight, rollback), Lag: append([]LagPoint{}, s.Lag...),
 		Partitions: make([]Partition, 0, len(b.Rows)),
 	}
 	proofs := proofsOf(s.Proof)
@@ -148,8 +151,28 @@ func catalogue() map[string]preflight.Check {
 	return all
 }
 
-func findingsOf(findings []offsetmap.Finding) []Finding {
+// names are those that were given, with the plan's.
+func (s Sources) names() preflight.Names {
+	n, b := s.Names, s.Plan.Body
+	n.Connector, n.Alias, n.Topics = b.Connector.Name, b.Connector.SourceAlias, map[string]string{}
+	if b.Group != nil {
+		n.Group = b.Group.ID
+	}
+	for _, r := range b.Rows {
+		n.Topics[r.Topic] = r.TargetTopic
+	}
+	return n
+}
+
+func findingsOf(findings []offsetmap.Finding, n preflight.Names) []Finding {
 	known := catalogue()
+	type mended struct{ check, scope string }
+	remedies := map[mended]string{}
+	for _, r := range preflight.RemediesFor(findings, n) {
+		for _, scope := range r.Scopes {
+			remedies[mended{r.Check, scope}] = r.Text
+		}
+	}
 	out := make([]Finding, 0, len(findings))
 	for _, f := range findings {
 		f.Detail = clean(f.Detail)
@@ -160,7 +183,7 @@ func findingsOf(findings []offsetmap.Finding) []Finding {
 		}
 		one := Finding{Finding: f, Title: known[f.Check].Title}
 		if f.Severity != offsetmap.Info {
-			one.Remedy = known[f.Check].Remedy
+			one.Remedy = remedies[mended{f.Check, f.Scope}]
 		}
 		out = append(out, one)
 	}
@@ -178,6 +201,19 @@ func checksOf(p *Preflight) *Checks {
 		r.Saw = cleanAll(r.Saw)
 		out.Results = append(out.Results, Check{Result: r, Title: known[r.Check].Title})
 	}
+	return out
+}
+
+func start(r preflight.Report) offsetmap.Fact[preflight.Deadline]    { return r.LatestStart }
+func rollback(r preflight.Report) offsetmap.Fact[preflight.Deadline] { return r.LatestRollback }
+
+// latestOf takes a deadline of the preflight into a document.
+func latestOf(p *Preflight, which func(preflight.Report) offsetmap.Fact[preflight.Deadline]) preflight.Latest {
+	if p == nil {
+		return preflight.Latest{Unknown: "what the checks had looked at was not kept when this plan was made"}
+	}
+	out := preflight.LatestOf(which(p.Report))
+	out.Why, out.Unknown = clean(out.Why), clean(out.Unknown)
 	return out
 }
 

@@ -18,11 +18,13 @@ const (
 
 // findingGroup is what one check has found, of one kind.
 type findingGroup struct {
-	Check, Title, Remedy string
-	Word, Class          string
-	Accepted, Open       bool
-	Count, Left          int
-	Shown                []Finding
+	Check, Title   string
+	Remedies       []remedy // the first that differ
+	RemediesLeft   int
+	Word, Class    string
+	Accepted, Open bool
+	Count, Left    int
+	Shown          []Finding
 }
 
 // findingGroups folds sorted findings by check: what was accepted first, since a
@@ -41,7 +43,7 @@ func findingGroups(findings []Finding) []findingGroup {
 		if !known {
 			i = len(out)
 			at[k] = i
-			g := findingGroup{Check: f.Check, Title: f.Title, Remedy: f.Remedy, Word: string(f.Severity), Class: string(f.Severity), Accepted: k.accepted, Open: f.Severity != offsetmap.Info}
+			g := findingGroup{Check: f.Check, Title: f.Title, Word: string(f.Severity), Class: string(f.Severity), Accepted: k.accepted, Open: f.Severity != offsetmap.Info}
 			if k.accepted {
 				g.Word, g.Class = "accepted", "accepted"
 			}
@@ -49,6 +51,7 @@ func findingGroups(findings []Finding) []findingGroup {
 		}
 		g := &out[i]
 		g.Count++
+		g.mend(f)
 		if len(g.Shown) < mostFindings {
 			g.Shown = append(g.Shown, f)
 		} else {
@@ -63,6 +66,68 @@ func findingGroups(findings []Finding) []findingGroup {
 	}
 	slices.SortStableFunc(out, func(a, b findingGroup) int { return cmp.Compare(rank(a), rank(b)) })
 	return out
+}
+
+// remedy is how to mend findings.
+type remedy struct {
+	text  string
+	About []string // the first scopes
+	More  int      // scopes beside those
+	Parts []remedyPart
+}
+
+// remedyPart is prose, or a command.
+type remedyPart struct {
+	Text    string
+	Command bool
+}
+
+// mostRemedies bounds how many of a group are shown, mostAbout the scopes of each.
+const (
+	mostRemedies = 5
+	mostAbout    = 3
+)
+
+// mend adds the remedy of a finding.
+func (g *findingGroup) mend(f Finding) {
+	if f.Remedy == "" {
+		return
+	}
+	i := slices.IndexFunc(g.Remedies, func(r remedy) bool { return r.text == f.Remedy })
+	if i < 0 && len(g.Remedies) == mostRemedies {
+		g.RemediesLeft++
+		return
+	}
+	if i < 0 {
+		i = len(g.Remedies)
+		g.Remedies = append(g.Remedies, remedy{text: f.Remedy, Parts: partsOf(f.Remedy)})
+	}
+	r := &g.Remedies[i]
+	switch {
+	case len(r.About) < mostAbout:
+		r.About = append(r.About, cmp.Or(f.Scope, "the migration"))
+	default:
+		r.More++
+	}
+}
+
+func partsOf(text string) []remedyPart {
+	var out []remedyPart
+	for i, part := range strings.Split(text, "`") {
+		if part != "" {
+			out = append(out, remedyPart{part, i%2 == 1})
+		}
+	}
+	return out
+}
+
+// For says which findings a remedy is for, where not for all of its group.
+func (r remedy) For() string {
+	text := strings.Join(r.About, ", ")
+	if r.More > 0 {
+		text += " and " + group(int64(r.More)) + " more"
+	}
+	return text
 }
 
 // duplicates says how many records were to come twice.

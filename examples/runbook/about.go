@@ -83,8 +83,10 @@ and how to mend what it finds. Without an ID it lists all checks. Of an ID the p
 after the slash is enough where one check has it: warnings of offsets and inspect
 are called so.
 
-It reads no file and reaches no cluster.`,
-		Example: "  runbook explain source/offset-expired",
+What stands between < and > is to be filled in: preflight and plan do so, by what was
+found and by the migration file; explain with -f by the file alone. Without -f it reads
+no file, and it reaches no cluster.`,
+		Example: "  runbook explain source/offset-expired\n  runbook -f migration.yaml explain source/retention",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.reached = true
@@ -95,6 +97,15 @@ It reads no file and reaches no cluster.`,
 			if err != nil {
 				return err
 			}
+			names := preflight.Names{}
+			if a.file != "" {
+				m, err := readMigration(a.file)
+				if err != nil {
+					return err
+				}
+				a.read, names = m, m.names(nil)
+			}
+			c.Remedy = names.Fill(c.Remedy)
 			return a.printValue(textOf(c), func(w io.Writer) {
 				for _, part := range [][2]string{
 					{"check", c.ID},

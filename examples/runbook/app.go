@@ -18,7 +18,9 @@ type app struct {
 	output    string     // -o
 	read      *migration // what open has read, for hints
 	backup    string     // the file in which apply has kept what Connect held
-	reached   bool       // a subcommand has begun: what fails before is a wrong usage
+	// topics are those that preflight has looked at, and what each is called on the target.
+	topics  map[string]string
+	reached bool // a subcommand has begun: what fails before is a wrong usage
 }
 
 const longHelp = `runbook takes a stopped Flink job's Kafka progress to MirrorMaker 2, proves that

@@ -73,7 +73,7 @@ func exitStatus(err error) int {
 // report writes an error for a person: what happened and how to mend it, which
 // the library's findings say, and the exact next command.
 func (a *app) report(w io.Writer, command string, err error) {
-	fmt.Fprintf(w, "runbook: %s\n", shown.Text(err.Error()))
+	fmt.Fprintf(w, "runbook: %s\n", shown.Text(a.filled(err)))
 	if hint := a.hint(command, err); hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", shown.Line(hint))
 	}
@@ -111,9 +111,9 @@ func (a *app) hint(command string, err error) string {
 	case errors.Is(err, flinkstate.ErrNoPosition):
 		return a.noPositionHint()
 	case errors.Is(err, flinkstate.ErrNoGroup), errors.Is(err, flinkstate.ErrNoCommit):
-		return "kafka-consumer-groups.sh --bootstrap-server SOURCE --list shows the groups; if its offsets have expired: " + flinkstate.OffsetExpiry
+		return a.names().Fill("`kafka-consumer-groups.sh --bootstrap-server <SOURCE> --list`") + " shows the groups; if its offsets have expired: " + flinkstate.OffsetExpiry
 	case errors.As(err, &unread):
-		return unread.hint()
+		return a.names().Fill(unread.hint())
 	case errors.Is(err, flinkmm2.ErrProofFailed), errors.Is(err, flinkmm2.ErrProgressWithoutRecords):
 		return a.command("rollback")
 	case errors.Is(err, flinkmm2.ErrNoProgress):

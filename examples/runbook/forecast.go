@@ -31,24 +31,32 @@ func forecastText(w io.Writer, f *preflight.Forecast) {
 	}
 }
 
-// plannedForecast shows the forecast that was kept beside a plan.
-func plannedForecast(w io.Writer, dir string, plan *offsetmap.Plan) error {
+// plannedOutlook shows what was kept beside a plan of what comes of it: until when one can
+// go on and back, and how many records come twice.
+func plannedOutlook(w io.Writer, dir string, plan *offsetmap.Plan) error {
 	kept, err := readKind[findingsDocument](filepath.Join(dir, preflightFile), preflightKind)
 	if err != nil {
 		return err
 	}
+	why := ""
 	if kept == nil {
-		fmt.Fprintf(w, "\nduplicates: not known: %s is gone\n", preflightFile)
+		why = preflightFile + " is gone"
+	} else {
+		same, err := sameRows(kept.Rows, plan.Body.Rows)
+		if err != nil {
+			return err
+		}
+		if !same {
+			why = preflightFile + " is of another plan"
+		}
+	}
+	fmt.Fprintln(w)
+	if why != "" {
+		deadlinesTable(w, preflight.Latest{Unknown: why}, preflight.Latest{Unknown: why})
+		fmt.Fprintf(w, "\nduplicates: not known: %s\n", why)
 		return nil
 	}
-	same, err := sameRows(kept.Rows, plan.Body.Rows)
-	if err != nil {
-		return err
-	}
-	if !same {
-		fmt.Fprintf(w, "\nduplicates: not known: %s is of another plan\n", preflightFile)
-		return nil
-	}
+	deadlinesTable(w, kept.LatestStart, kept.LatestRollback)
 	forecastText(w, kept.Forecast)
 	return nil
 }

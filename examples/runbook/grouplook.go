@@ -53,7 +53,7 @@ func (e *unreadGroupError) hint() string {
 	case errors.Is(e.err, context.Canceled):
 		return ""
 	case errors.Is(e.err, kerr.UnknownTopicOrPartition):
-		return "kafka-topics.sh --bootstrap-server SOURCE --list; without the topic the brokers are of another cluster, or it was deleted"
+		return "`kafka-topics.sh --bootstrap-server <SOURCE> --list`; without the topic the brokers are of another cluster, or it was deleted"
 	default:
 		return "runbook explain source/group-unknown"
 	}

@@ -27,7 +27,7 @@ type lintDocument struct {
 	Flows    []flowText          `json:"flows"`
 	Blocked  bool                `json:"blocked"`
 	Findings []offsetmap.Finding `json:"findings"`
-	Remedies map[string]string   `json:"remedies"`
+	Remedies []preflight.Remedy  `json:"remedies"`
 }
 
 // flowText is a direction that the driver would run.
@@ -116,7 +116,11 @@ func (a *app) lint(ctx context.Context, file, kafka string) error {
 	} else {
 		d.Findings = append([]offsetmap.Finding{}, preflight.Lint(config, o)...)
 	}
-	d.Remedies = remedies(d.Findings)
+	var names preflight.Names
+	if m != nil {
+		names = m.names(nil)
+	}
+	d.Remedies = remedies(d.Findings, names)
 	blocked := preflight.Blocked(d.Findings)
 	d.Blocked = blocked != nil
 	if err := a.printValue(d, func(w io.Writer) { lintTable(w, d) }); err != nil {
@@ -146,7 +150,7 @@ func lintTable(w io.Writer, d lintDocument) {
 		fmt.Fprintln(w)
 	}
 	findingsTable(w, d.Findings)
-	remediesTable(w, d.Findings, d.Remedies)
+	remediesTable(w, d.Remedies)
 }
 
 // askWorker fills what workers say of a config.

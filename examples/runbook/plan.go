@@ -63,7 +63,7 @@ func (a *app) plan(ctx context.Context, replace bool) error {
 		return a.planned(kept, path, "kept")
 	}
 	var judged findingsDocument
-	request.Judged = func(r preflight.Report) { judged = findingsOf(r) }
+	request.Judged = func(r preflight.Report) { judged = s.findingsOf(r) }
 	plan, err := s.steps.MakePlan(ctx, request)
 	if err != nil {
 		return err
@@ -95,13 +95,13 @@ func (a *app) planned(plan *offsetmap.Plan, path, how string) error {
 	if err != nil {
 		return err
 	}
-	var twice bytes.Buffer
-	if err := plannedForecast(&twice, filepath.Dir(path), plan); err != nil {
+	var outlook bytes.Buffer
+	if err := plannedOutlook(&outlook, filepath.Dir(path), plan); err != nil {
 		return err
 	}
 	if err := a.print(document, func(w io.Writer) {
 		planTable(w, plan)
-		_, _ = twice.WriteTo(w)
+		_, _ = outlook.WriteTo(w)
 		fmt.Fprintf(w, "\nplan %s\nexpires %s\n", plan.Digest, plan.Body.ExpiresAt)
 	}); err != nil {
 		return err
@@ -149,7 +149,9 @@ RULE says how C came about: stored by the job; marked-empty or unnamed-empty, wh
 there was no record to read; or one that ends with -accepted, by an acceptance of
 the file. WRITE is what Connect will hold: set M, or clear where C is 0. LOG is the
 log start and the high watermark of the source, LOST the number of offsets before
-C that have expired.
+C that have expired. POSSIBLE says until when MirrorMaker 2 can be started without losing
+what the source deletes, and the old job be restored where it stood, as far as the checks
+could tell when the plan was made.
 
 It writes nothing and reaches no cluster.`,
 		"runbook -f migration.yaml apply",
@@ -167,13 +169,13 @@ It writes nothing and reaches no cluster.`,
 			if err != nil {
 				return err
 			}
-			var twice bytes.Buffer
-			if err := plannedForecast(&twice, m.State.Dir, plan); err != nil {
+			var outlook bytes.Buffer
+			if err := plannedOutlook(&outlook, m.State.Dir, plan); err != nil {
 				return err
 			}
 			if err := a.print(document, func(w io.Writer) {
 				showTable(w, plan)
-				_, _ = twice.WriteTo(w)
+				_, _ = outlook.WriteTo(w)
 			}); err != nil {
 				return err
 			}

@@ -28,50 +28,12 @@ type findingsDocument struct {
 	Results []preflight.Result `json:"results"`
 	// Forecast is how many records will come twice; null when nobody looked for them.
 	Forecast *preflight.Forecast `json:"forecast"`
-	// Remedies says by id of a check how to mend what it found.
-	Remedies map[string]string `json:"remedies"`
+	// Remedies says how to mend what was found beside what a reader should know.
+	Remedies []preflight.Remedy `json:"remedies"`
 	// LatestStart and LatestRollback are until when MirrorMaker 2 can be started without
 	// loss, and the old job be restored where it stood.
-	LatestStart    latest `json:"latestStart"`
-	LatestRollback latest `json:"latestRollback"`
-}
-
-// latest is a preflight.Deadline as a document has it.
-type latest struct {
-	At        *offsetmap.Time `json:"at"` // null when nothing expires, or nothing is known
-	Scope     string          `json:"scope"`
-	Why       string          `json:"why"`
-	Estimated bool            `json:"estimated"`
-	Unknown   string          `json:"unknown"` // what could not be found out, and may come sooner
-}
-
-func latestOf(f offsetmap.Fact[preflight.Deadline]) latest {
-	d, known := f.Get()
-	switch {
-	case known:
-		return latest{&d.At, d.Scope, d.Why, d.Estimated, d.Unknown}
-	case f.IsAbsent():
-		return latest{}
-	default:
-		return latest{Unknown: f.Err().Error()}
-	}
-}
-
-// text says when, for a table.
-func (l latest) text() string {
-	text := "no end: nothing that it needs expires"
-	switch {
-	case l.At != nil && l.Scope != "":
-		text = fmt.Sprintf("%s, %s: %s", l.At, l.Scope, l.Why)
-	case l.At != nil:
-		text = fmt.Sprintf("%s: %s", l.At, l.Why)
-	case l.Unknown != "":
-		return "not known: " + l.Unknown
-	}
-	if l.Unknown != "" {
-		text += "; not known: " + l.Unknown
-	}
-	return text
+	LatestStart    preflight.Latest `json:"latestStart"`
+	LatestRollback preflight.Latest `json:"latestRollback"`
 }
 
 func (a *app) preflightCommand() *cobra.Command {
@@ -111,7 +73,8 @@ whether the target has them. They are printed on stdout alone, and are in no fil
 			if err != nil {
 				return fmt.Errorf("preflight: %w", err)
 			}
-			d := findingsOf(report)
+			a.topics = report.Topics
+			d := s.findingsOf(report)
 			if err := a.printValue(d, func(w io.Writer) {
 				preflightTable(w, d, report.Group != nil)
 				if show {
@@ -131,12 +94,12 @@ whether the target has them. They are printed on stdout alone, and are in no fil
 }
 
 // findingsOf is the document of a report that was just made.
-func findingsOf(r preflight.Report) findingsDocument {
+func (m *migration) findingsOf(r preflight.Report) findingsDocument {
 	return findingsDocument{
 		APIVersion: offsetmap.APIVersion, Kind: preflightKind, CreatedAt: offsetmap.At(time.Now()), Blocked: r.Err() != nil,
 		Findings: append([]offsetmap.Finding{}, r.Findings...), Rows: append([]offsetmap.Row{}, r.Rows...),
-		Results: append([]preflight.Result{}, r.Results...), Forecast: r.Forecast, Remedies: remedies(r.Findings),
-		LatestStart: latestOf(r.LatestStart), LatestRollback: latestOf(r.LatestRollback),
+		Results: append([]preflight.Result{}, r.Results...), Forecast: r.Forecast, Remedies: remedies(r.Findings, m.names(r.Topics)),
+		LatestStart: preflight.LatestOf(r.LatestStart), LatestRollback: preflight.LatestOf(r.LatestRollback),
 	}
 }
 

@@ -23,16 +23,14 @@ func preflightTable(w io.Writer, d findingsDocument, group bool) {
 	}
 	areasTable(w, d.Results, d.Findings)
 	fmt.Fprintln(w)
-	line(w, "POSSIBLE", "AT LEAST UNTIL")
-	line(w, "start", d.LatestStart.text())
-	line(w, "rollback", d.LatestRollback.text())
+	deadlinesTable(w, d.LatestStart, d.LatestRollback)
 	fmt.Fprintln(w)
 	findings, left := folded(d.Findings)
 	findingsTable(w, findings)
 	for _, l := range left {
 		fmt.Fprintln(w, l)
 	}
-	remediesTable(w, d.Findings, d.Remedies)
+	remediesTable(w, d.Remedies)
 	forecastText(w, d.Forecast)
 }
 
@@ -96,24 +94,9 @@ func folded(findings []offsetmap.Finding) (shown []offsetmap.Finding, left []str
 	return shown, left
 }
 
-// remedies are those of checks that have found something beside what a reader of the
-// plan should know.
-func remedies(findings []offsetmap.Finding) map[string]string {
-	return preflight.Remedies(slices.DeleteFunc(slices.Clone(findings), func(f offsetmap.Finding) bool { return f.Severity == offsetmap.Info }))
-}
-
-// remediesTable shows each remedy once, in the order in which findings name their checks.
-func remediesTable(w io.Writer, findings []offsetmap.Finding, remedies map[string]string) {
-	if len(remedies) == 0 {
-		return
-	}
-	fmt.Fprintln(w)
-	line(w, "CHECK", "TO MEND IT")
-	told := map[string]bool{}
-	for _, f := range findings {
-		if remedy := remedies[f.Check]; remedy != "" && !told[f.Check] {
-			told[f.Check] = true
-			line(w, f.Check, remedy)
-		}
-	}
+// deadlinesTable shows until when one can go on, and back, and why.
+func deadlinesTable(w io.Writer, start, rollback preflight.Latest) {
+	line(w, "POSSIBLE", "AT LEAST UNTIL")
+	line(w, "start", start)
+	line(w, "rollback", rollback)
 }

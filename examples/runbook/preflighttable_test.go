@@ -22,7 +22,7 @@ func TestPreflightTableFoldsFindingsOfOneCheck(t *testing.T) {
 		d.Findings = append(d.Findings, offsetmap.Finding{Check: "source/offset-expired", Severity: offsetmap.Block, Scope: fmt.Sprintf("orders-%d:1", p), Detail: "expired"})
 	}
 	d.Findings = append(d.Findings, offsetmap.Finding{Check: "flink/state-evidence", Severity: offsetmap.Info, Detail: "checkpoint 1"})
-	d.Remedies = remedies(d.Findings)
+	d.Remedies = remedies(d.Findings, preflight.Names{Topics: map[string]string{"orders": "orders"}})
 	var b bytes.Buffer
 	preflightTable(&b, d, false)
 	text := b.String()
@@ -30,7 +30,8 @@ func TestPreflightTableFoldsFindingsOfOneCheck(t *testing.T) {
 		"AREA\tBLOCK\tWARN\tINFO\tPASSED\tNOT MADE\tNOT ASKED\nsource\t10000\t0\t0\t0\t0\t1\ntarget\t0\t0\t0\t0\t1\t0\nflink\t0\t0\t1\t0\t0\t0\nown\t0\t0\t0\t1\t0\t0\n",
 		"block\tsource/offset-expired\torders-9:1\texpired\n",
 		"and 9990 more of block source/offset-expired: -o json lists all\n",
-		"CHECK\tTO MEND IT\nsource/offset-expired\tFetch the records",
+		"CHECK\tABOUT\tTO MEND IT\nsource/offset-expired\torders-0:1\tFetch the records from elsewhere, or make a plan that accepts orders-0:1:",
+		"and 9999 more to mend source/offset-expired likewise: -o json lists all\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -49,7 +49,7 @@ boundary of an earlier plan is left out, and the program says so.`,
 }
 
 func (a *app) writeReport(m *migration, out string) error {
-	d, err := a.documentOf(m.State.Dir)
+	d, err := a.documentOf(m)
 	if err != nil {
 		return err
 	}
@@ -81,14 +81,15 @@ func (a *app) writeReport(m *migration, out string) error {
 	return nil
 }
 
-// documentOf reads the files of a state folder. All but the plan may be missing: then
+// documentOf reads the files of a migration's state folder. All but the plan may be missing: then
 // nothing was done, watched or rolled back yet.
-func (a *app) documentOf(dir string) (*report.Document, error) {
+func (a *app) documentOf(m *migration) (*report.Document, error) {
+	dir := m.State.Dir
 	plan, err := readPlan(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := report.Sources{Plan: plan, At: time.Now(), Tool: offsetmap.Tool{Name: "runbook", Version: version()}}
+	s := report.Sources{Plan: plan, Names: m.names(nil), At: time.Now(), Tool: offsetmap.Tool{Name: "runbook", Version: version()}}
 	if s.Journal, err = flinkmm2.NewFileJournal(filepath.Join(dir, journalFile)).Read(context.Background()); err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (a *app) documentOf(dir string) (*report.Document, error) {
 		return nil, err
 	}
 	if kept != nil {
-		s.Preflight = &report.Preflight{At: kept.CreatedAt, Report: preflight.Report{Rows: kept.Rows, Findings: kept.Findings, Results: kept.Results, Forecast: kept.Forecast}}
+		s.Preflight = &report.Preflight{At: kept.CreatedAt, Report: preflight.Report{Rows: kept.Rows, Findings: kept.Findings, Results: kept.Results, Forecast: kept.Forecast, LatestStart: kept.LatestStart.Fact(), LatestRollback: kept.LatestRollback.Fact()}}
 	}
 	return report.New(s)
 }

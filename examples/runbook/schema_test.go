@@ -11,6 +11,7 @@ import (
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/internal/schematest"
+	"github.com/flinkmm2/flinkmm2/preflight"
 	"github.com/flinkmm2/flinkmm2/report"
 )
 
@@ -70,14 +71,21 @@ func TestPositionsThatThisProgramWritesHaveTheMembersOfTheirSchema(t *testing.T)
 func TestAPreflightHasTheMembersOfItsSchema(t *testing.T) {
 	s := schematest.New(t, flinkmm2.PreflightSchema())
 	s.SameMembers(t, "preflight", reflect.TypeFor[findingsDocument](), s.Root)
-	s.SameMembers(t, "latest", reflect.TypeFor[latest](), s.Def("latest"))
+	s.SameMembers(t, "latest", reflect.TypeFor[preflight.Latest](), s.Def("latest"))
+	s.SameMembers(t, "remedy", reflect.TypeFor[preflight.Remedy](), s.Def("remedy"))
 }
 
 func TestTheSchemaOfAPreflightKnowsItsRemedies(t *testing.T) {
 	const none = `{"at":null,"scope":"","why":"","estimated":false,"unknown":""}`
 	s := schematest.New(t, flinkmm2.PreflightSchema())
-	for remedy, follows := range map[string]bool{`"Start it."`: true, `""`: false, `1`: false, `null`: false} {
-		text := `{"apiVersion":"flinkmm2/v1","kind":"Preflight","createdAt":"2026-03-01T12:00:00Z","blocked":true,"findings":[],"rows":[],"results":[],"forecast":null,"remedies":{"source/unknown":` + remedy + `},"latestStart":` + none + `,"latestRollback":` + none + `}`
+	for remedy, follows := range map[string]bool{
+		`{"check":"source/unknown","scopes":[""],"text":"Start it.","commands":[]}`: true,
+		`{"check":"source/unknown","scopes":[],"text":"Start it.","commands":[]}`:   false,
+		`{"check":"source/unknown","scopes":[""],"text":"","commands":[]}`:          false,
+		`{"check":"source/unknown","scopes":[""],"text":"Start it."}`:               false,
+		`"Start it."`: false, `null`: false,
+	} {
+		text := `{"apiVersion":"flinkmm2/v1","kind":"Preflight","createdAt":"2026-03-01T12:00:00Z","blocked":true,"findings":[],"rows":[],"results":[],"forecast":null,"remedies":[` + remedy + `],"latestStart":` + none + `,"latestRollback":` + none + `}`
 		if p := s.Problem("preflight", schematest.Decode(t, []byte(text))); (p == "") != follows {
 			t.Errorf("%s: %q", remedy, p)
 		}
