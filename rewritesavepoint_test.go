@@ -47,6 +47,7 @@ func backToASavepoint(t *testing.T) *savepointBack {
 	}
 	req := w.requestFrom("", "")
 	req.Snapshot = snap
+	req.Attestations.SinkGuarantee.Value = offsetmap.SinkExactlyOnce
 	if _, err := w.steps.Create(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +134,7 @@ func TestTheBoundaryIsWrittenIntoASavepoint(t *testing.T) {
 		}
 		req := b.requestFrom("", "")
 		req.Snapshot = snap
+		req.Attestations.SinkGuarantee.Value = offsetmap.SinkExactlyOnce
 		plan, err := b.steps.MakePlan(t.Context(), req)
 		if err == nil {
 			_, err = b.steps.Apply(t.Context(), plan)

@@ -10,7 +10,7 @@ func builtIn() []Check {
 	return slices.Concat(
 		sourceChecks(), sourceGroupChecks(), targetChecks(), workerChecks(), workersSurveyChecks(), connectorChecks(), []Check{otherConfigCheck()},
 		clusterConfigChecks(), topicConfigChecks(), consumerConfigChecks(), recordConfigChecks(), producerConfigChecks(), switchConfigChecks(), keyConfigChecks(),
-		confirmChecks(), sinkChecks(), lintChecks(), offsetChecks(), flinkChecks(), flinkInventoryChecks(), flinkJobChecks(),
+		confirmChecks(), sinkChecks(), sinkGuaranteeChecks(), lintChecks(), offsetChecks(), flinkChecks(), flinkInventoryChecks(), flinkJobChecks(),
 		brokerSurveyChecks(),
 		boundaryChecks(),
 	)

@@ -7,7 +7,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 
 	"github.com/flinkmm2/flinkmm2/flinkstate"
-	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 func TestAPreparedTransactionIsJudgedByProducerAndEpoch(t *testing.T) {
@@ -35,26 +34,6 @@ func TestAPreparedTransactionIsJudgedByProducerAndEpoch(t *testing.T) {
 		})
 		if text := strings.Join(got, "\n"); (text == "") != (c.want == "") || !strings.HasPrefix(text, c.want) {
 			t.Errorf("%s: %q, want %q", name, text, c.want)
-		}
-	}
-}
-
-func TestPreparedTransactionsContradictAWeakerGuarantee(t *testing.T) {
-	with := []flinkstate.Sink{{OperatorID: "a1", Transactions: []flinkstate.Transaction{{TransactionalID: "sink-1"}}}}
-	weak, exact := offsetmap.Attest(offsetmap.SinkAtLeastOnce, "ann", "r"), offsetmap.Attest(offsetmap.SinkExactlyOnce, "ann", "r")
-	for name, c := range map[string]struct {
-		g     *offsetmap.Attestation[offsetmap.SinkGuarantee]
-		sinks []flinkstate.Sink
-		want  int
-		asked bool
-	}{
-		"contradicted": {weak, with, 1, true}, "as attested": {exact, with, 0, true},
-		"not attested": {nil, with, 0, false}, "none": {weak, []flinkstate.Sink{{OperatorID: "a1"}}, 0, false}, "no sink": {weak, nil, 0, false},
-	} {
-		r := Reporter{check: Check{ID: "a/b"}}
-		sinkGuarantee(&Case{Question: Question{Attestations: offsetmap.Attestations{SinkGuarantee: c.g}, Sinks: c.sinks}}, &r)
-		if len(r.findings) != c.want || r.notAsked == c.asked {
-			t.Errorf("%s: %v, not asked %t", name, r.findings, r.notAsked)
 		}
 	}
 }

@@ -123,15 +123,6 @@ func sinkChecks() []Check {
 		Why:        "Whoever has it open is the old job, or was it until it was killed. Consumers that read committed see nothing that comes after it before it ends.",
 		Remedy:     "Make sure that the job has ended. Then wait until the transaction times out (transaction.timeout.ms of the sink), or abort it in each of its partitions, as `kafka-transactions.sh --bootstrap-server <TARGET> describe --transactional-id <TRANSACTIONAL-ID>` lists them: `kafka-transactions.sh --bootstrap-server <TARGET> abort --topic <NAME> --partition <NUMBER> --start-offset <OFFSET>`.",
 		Judge:      around(sinkOpen),
-	}, {
-		ID:         "flink/sink-guarantee-contradicted",
-		Title:      "The attested guarantee is that of the state",
-		Severity:   offsetmap.Block,
-		Acceptable: offsetmap.Never,
-		Looks:      "the transactions in the snapshot's state of the sinks, against the attestation sinkGuarantee",
-		Why:        "Only an exactly-once sink prepares transactions. One that is taken for another is judged by the wrong rules.",
-		Remedy:     "Look at the job's code, and attest sinkGuarantee: exactly-once. Where the job has another sink for it, the snapshot is of another job than is meant.",
-		Judge:      sinkGuarantee,
 	}}
 }
 
@@ -149,7 +140,7 @@ func (p Probe) SinksCommitted(ctx context.Context) []offsetmap.Finding {
 
 func sinkPrepared(c *Case, s *Surroundings, r *Reporter) {
 	if s.SinkTransactions.IsAbsent() {
-		sinkUnseen(c, r)
+		r.NotAsked()
 		return
 	}
 	now, ok := needs(r, "", s.SinkTransactions)
@@ -185,16 +176,6 @@ func preparedBy(sinks []flinkstate.Sink) []flinkstate.Transaction {
 	return slices.CompactFunc(all, func(a, b flinkstate.Transaction) bool { return a.TransactionalID == b.TransactionalID })
 }
 
-// sinkUnseen is for a state that names no transaction.
-func sinkUnseen(c *Case, r *Reporter) {
-	g := c.Question.Attestations.SinkGuarantee
-	if g != nil && g.Value == offsetmap.SinkExactlyOnce && c.Question.Origin == offsetmap.FromSavepoint && len(c.Question.Sinks) == 0 {
-		r.Warn("", "not proven: the sink is attested to be exactly-once, and no state of a Kafka sink was read from the snapshot")
-		return
-	}
-	r.NotAsked()
-}
-
 // judgePrepared holds a transaction of the state against what its coordinator says.
 func judgePrepared(t flinkstate.Transaction, d kadm.DescribedTransaction, r *Reporter) {
 	id := t.TransactionalID
@@ -225,18 +206,5 @@ func sinkOpen(_ *Case, s *Surroundings, r *Reporter) {
 	}
 	for _, l := range now.Open {
 		r.Block(l.TxnID, "producer %d has a transaction that is %s", l.ProducerID, l.State)
-	}
-}
-
-func sinkGuarantee(c *Case, r *Reporter) {
-	g := c.Question.Attestations.SinkGuarantee
-	i := slices.IndexFunc(c.Question.Sinks, func(s flinkstate.Sink) bool { return len(s.Transactions) > 0 })
-	switch {
-	case g == nil || i < 0:
-		r.NotAsked()
-	case g.Value != offsetmap.SinkExactlyOnce:
-		sink := c.Question.Sinks[i]
-		r.Block(sink.OperatorID, "the sink is attested as %s by %s, and the state of operator %s has prepared transactions, such as %s",
-			g.Value, g.By, cmp.Or(sink.UID, sink.Name, sink.OperatorID), sink.Transactions[0].TransactionalID)
 	}
 }
