@@ -21,6 +21,10 @@ var (
 	connectOffsetsSchema string
 	//go:embed schema/acceptance-list.json
 	acceptanceListSchema string
+	//go:embed schema/evidence.json
+	evidenceSchema string
+	//go:embed schema/audit.json
+	auditSchema string
 )
 
 // PositionsSchema returns the JSON schema (draft 2020-12) of Positions files: of
@@ -56,3 +60,10 @@ func InventorySchema() []byte { return []byte(inventorySchema) }
 
 // AcceptanceListSchema returns the JSON schema (draft 2020-12) of AcceptanceList files.
 func AcceptanceListSchema() []byte { return []byte(acceptanceListSchema) }
+
+// EvidenceSchema returns the JSON schema (draft 2020-12) of the list of contents that an
+// evidence bundle begins with.
+func EvidenceSchema() []byte { return []byte(evidenceSchema) }
+
+// AuditSchema returns the JSON schema (draft 2020-12) of AuditReport files.
+func AuditSchema() []byte { return []byte(auditSchema) }

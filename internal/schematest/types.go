@@ -93,7 +93,7 @@ func (s Schema) sameObject(t testing.TB, place string, typ reflect.Type, n Objec
 	t.Helper()
 	var members, always []string
 	for _, f := range reflect.VisibleFields(typ) {
-		if f.Anonymous {
+		if f.Anonymous || !f.IsExported() {
 			continue
 		}
 		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
