@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -92,19 +93,9 @@ func (a *audit) backupPoint() AuditPoint {
 	if len(a.story.writes) == 0 {
 		return f.notReached("nothing was written")
 	}
-	b := read[OffsetsBackup](a, f, RoleBackup, OffsetsBackupKind)
-	if b == nil {
+	b := a.backup(f, a.story.writes[0].Backup)
+	if b == nil || !a.of(f, RoleBackup, b.Body.Plan, b.Body.Connector) {
 		return f.done()
-	}
-	if err := b.Check(); err != nil {
-		f.against("%v", err)
-		return f.done()
-	}
-	if !a.of(f, RoleBackup, b.Body.Plan, b.Body.Connector) {
-		return f.done()
-	}
-	if first := a.story.writes[0].Backup; first != b.Digest {
-		f.against("the first write names the backup %q, this one is %s", first, b.Digest)
 	}
 	stored, err := b.stored()
 	if err != nil {
@@ -120,6 +111,37 @@ func (a *audit) backupPoint() AuditPoint {
 		f.shown("%d entries, sealed with %s, before the write at %s", len(b.Body.Offsets), b.Digest, offsetmap.At(a.story.writes[0].At))
 	}
 	return f.done()
+}
+
+// backup returns the backup that the first write names.
+func (a *audit) backup(f *finding, digest string) *OffsetsBackup {
+	var is []string
+	for _, m := range a.Body.Files {
+		if m.Role != RoleBackup {
+			continue
+		}
+		b := new(OffsetsBackup)
+		if err := offsetmap.DecodeKind(a.contents[m.Name], OffsetsBackupKind, b); err != nil {
+			f.against("%s does not read: %v", m.Name, err)
+			continue
+		}
+		if err := b.Check(); err != nil {
+			f.against("%s: %v", m.Name, err)
+			continue
+		}
+		if b.Digest == digest {
+			return b
+		}
+		is = append(is, b.Digest)
+	}
+	switch {
+	case len(f.point.Against) > 0:
+	case len(is) == 0:
+		f.open("the bundle has no backup")
+	default:
+		f.against("the first write names the backup %q, the bundle has %s", digest, strings.Join(is, ", "))
+	}
+	return nil
 }
 
 // writesPoint holds the requests that the journal tells to the plan.

@@ -61,12 +61,12 @@ const (
 	RolePlan         EvidenceRole = "plan" // the file plan.json
 	RolePositions    EvidenceRole = "positions"
 	RoleJournal      EvidenceRole = "journal"
-	RoleBackup       EvidenceRole = "backup"
 	RoleProof        EvidenceRole = "proof"
 	RoleRestartMark  EvidenceRole = "restart-mark"
 	RoleRestartProof EvidenceRole = "restart-proof"
 	RoleBoundary     EvidenceRole = "boundary"
 	RoleAcceptance   EvidenceRole = "acceptance"
+	RoleBackup       EvidenceRole = "backup" // several, where an apply was killed before its first write
 	RolePreflight    EvidenceRole = "preflight"
 	RoleReport       EvidenceRole = "report"
 	RoleShardProof   EvidenceRole = "shard-proof"
@@ -134,7 +134,7 @@ func NewEvidence(tool offsetmap.Tool, files ...EvidenceFile) (*Evidence, error) 
 
 func (r EvidenceRole) single() bool {
 	switch r {
-	case RolePreflight, RoleReport, RoleShardProof, RoleOtherPlan:
+	case RoleBackup, RolePreflight, RoleReport, RoleShardProof, RoleOtherPlan:
 		return false
 	default:
 		return true

@@ -24,6 +24,7 @@ const (
 	positionsFile    = "positions.json"
 	preflightFile    = "preflight.json"
 	acceptanceFile   = "acceptance.json"
+	evidenceFile     = "evidence.tar"
 )
 
 // backupFile is the name of the backup with the digest: offsets-0123456789ab.json.
