@@ -45,7 +45,7 @@ func attested() offsetmap.Attestations {
 		CopyOnly:       offsetmap.Attest(true, by, reason),
 		FlinkStopped:   offsetmap.Attest(offsetmap.StoppedWithSavepoint, by, reason),
 		AutoRestartOff: offsetmap.Attest(true, by, reason),
-		SinkGuarantee:  offsetmap.Attest(offsetmap.SinkExactlyOnce, by, reason),
+		SinkGuarantee:  offsetmap.Attest(offsetmap.SinkAtLeastOnce, by, reason),
 		Isolation:      offsetmap.Attest(offsetmap.ReadUncommitted, by, reason),
 		RollbackWindow: offsetmap.Attest("1h", by, reason),
 		MaxDuplicates:  offsetmap.Attest(int64(0), by, reason),
