@@ -13,7 +13,8 @@ import (
 const BoundaryKind = "Boundary"
 
 // Boundary says where Flink goes on after MirrorMaker 2 has run: for each
-// partition C' = M + 1. It is a file of its own, since whoever brings Flink back
+// partition C' = M + 1, and how far beyond that the target has everything already. It
+// is a file of its own, since whoever brings Flink back
 // needs it without this package.
 type Boundary struct {
 	APIVersion string              `json:"apiVersion"`
@@ -23,6 +24,8 @@ type Boundary struct {
 	SourceID   string              `json:"sourceClusterId"`
 	Connector  string              `json:"connector"`
 	Partitions []offsetmap.Reverse `json:"partitions"` // sorted
+	// Delivered has the same partitions; it is nil where the target was not looked at.
+	Delivered []DeliveredPartition `json:"delivered,omitempty"`
 }
 
 // Encode returns the boundary as a file.
@@ -73,5 +76,5 @@ func (b *Boundary) check() error {
 			return fmt.Errorf("partitions[%d]: %s stands behind %s: they are sorted, each once", i, p.TopicPartition, b.Partitions[i-1].TopicPartition)
 		}
 	}
-	return nil
+	return b.checkDelivered()
 }

@@ -3,6 +3,7 @@ package flinkmm2
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -189,6 +190,12 @@ func TestTheOtherSavepointIsSeenBehindTheSameMetadata(t *testing.T) {
 	}
 }
 
+// deliveredText ends the partitions of boundaryText with what the target has.
+func deliveredText(first, second, next, beyond int) string {
+	one := `{"topic": "orders", "partition": %d, "next": %d, "beyond": %d, "doubt": "", "targetEnd": 60}`
+	return fmt.Sprintf(`], "delivered": [`+one+", "+one+"]", first, next, beyond, second, 0, 0)
+}
+
 func TestABoundaryIsReadStrictly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "boundary.json")
 	read := func(text string) (*Boundary, error) {
@@ -212,6 +219,10 @@ func TestABoundaryIsReadStrictly(t *testing.T) {
 		{`"flinkmm2/v1"`, `"flinkmm2/v2"`, `apiVersion "flinkmm2/v2"`},
 		{`"Boundary"`, `"Plan"`, `kind "Plan"`},
 		{`"lost": 0},`, `"lost": 0, "gained": 1},`, "partitions[0].gained: unknown"},
+		{"\n  ]\n", `], "delivered": []`, "delivered: unknown"},
+		{"\n  ]\n", deliveredText(1, 0, 50, 0), "delivered[0]: orders-1 stands in the place of orders-0"},
+		{"\n  ]\n", deliveredText(0, 1, 49, 0), "delivered[0]: orders-0: next 49 is below that of the partition, 50"},
+		{"\n  ]\n", deliveredText(0, 1, 50, -1), "-1 beyond"},
 		{`"lost": 0},`, `"LOST": 0},`, "partitions[0].LOST: unknown"},
 		{`"next": 50`, `"next": 49, "NEXT": 50`, "partitions[0].NEXT: unknown"},
 		{`"next": 50`, `"next": 49, "next": 50`, "next"},

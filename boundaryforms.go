@@ -6,8 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
 // partitionsAClass bounds what stands in one Java class: the code of a method has 64 KiB
@@ -131,14 +129,4 @@ func comment(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// Next returns where Flink goes on in a partition, C', and none of one that the boundary
-// does not have.
-func (b *Boundary) Next(tp offsetmap.TopicPartition) offsetmap.NextOffset {
-	i, found := slices.BinarySearchFunc(b.Partitions, tp, func(r offsetmap.Reverse, tp offsetmap.TopicPartition) int { return r.Compare(tp) })
-	if !found {
-		return offsetmap.NextOffset{}
-	}
-	return b.Partitions[i].Next
 }

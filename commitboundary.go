@@ -154,7 +154,7 @@ func (m *Migration) mayCommit(ctx context.Context, plan *offsetmap.Plan, b *Boun
 	if err := ctx.Err(); err != nil { // and not what could not be read because of it
 		return look, err
 	}
-	findings := slices.Concat(r.findings(), look.findings(plan, b.Partitions, earlier), earlier.findings(r.form()))
+	findings := slices.Concat(r.findings(), look.findings(plan, b.back(), earlier), earlier.findings(r.form()))
 	return look, preflight.Blocked(offsetmap.Accept(findings, r.Acceptances))
 }
 
@@ -172,9 +172,9 @@ func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan,
 	rows, back := reversed(plan, way.seen, r.Acceptances)
 	var moved []offsetmap.Finding
 	if rows != nil {
-		moved = b.against(rows)
+		moved = m.against(ctx, plan, b, rows, way.seen)
 	}
-	findings := slices.Concat(r.findings(), second.findings(plan, b.Partitions, earlier), earlier.findings(r.form()), first.movedTo(second), back, moved)
+	findings := slices.Concat(r.findings(), second.findings(plan, b.back(), earlier), earlier.findings(r.form()), first.movedTo(second), back, moved)
 	findings = offsetmap.Accept(findings, r.Acceptances)
 	if err := preflight.Blocked(findings); err != nil {
 		if len(moved) > 0 {
@@ -184,7 +184,7 @@ func (m *Migration) committedBoundary(ctx context.Context, plan *offsetmap.Plan,
 	}
 	out := &CommittedBoundary{Digest: plan.Digest, Group: r.Group, FlinkStopped: *r.FlinkStopped, Findings: findings, Partitions: make([]CommittedOffset, 0, len(rows))}
 	want := make(endsByPartition, len(rows))
-	for _, row := range rows {
+	for _, row := range b.back() {
 		want[row.TopicPartition] = row.Next
 		out.Partitions = append(out.Partitions, CommittedOffset{row.TopicPartition, row.Next, second.to.committed[row.TopicPartition]})
 	}

@@ -39,11 +39,11 @@ func TestTheBoundaryMustStillBeTheBoundary(t *testing.T) { //nolint:tparallel //
 		{"of another cluster", edit(func(b *flinkmm2.Boundary) { b.SourceID = "elsewhere" }), flinkmm2.ExitMoved, []string{"rollback/boundary-changed"}},
 		{"of another connector", edit(func(b *flinkmm2.Boundary) { b.Connector = "mm3" }), flinkmm2.ExitMoved, []string{"rollback/boundary-changed"}},
 		{"edited", edit(func(b *flinkmm2.Boundary) { b.Partitions[0].Next = offset(t, "49") }), flinkmm2.ExitMoved, []string{"rollback/boundary-changed orders-0"}},
-		{"without a partition", edit(func(b *flinkmm2.Boundary) { b.Partitions = b.Partitions[:2] }), flinkmm2.ExitMoved, []string{"rollback/boundary-changed orders-2"}},
+		{"without a partition", edit(func(b *flinkmm2.Boundary) { b.Partitions, b.Delivered = b.Partitions[:2], b.Delivered[:2] }), flinkmm2.ExitMoved, []string{"rollback/boundary-changed orders-2"}},
 		{"with a partition more", edit(func(b *flinkmm2.Boundary) {
 			more := b.Partitions[2]
 			more.Partition = 3
-			b.Partitions = append(b.Partitions, more)
+			b.Partitions, b.Delivered = append(b.Partitions, more), nil
 		}), flinkmm2.ExitMoved, []string{"rollback/boundary-changed orders-3"}},
 		{"a partition was added", func(w *wayBack) func() {
 			if _, err := w.source.admin.CreatePartitions(t.Context(), 1, "orders"); err != nil {

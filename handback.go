@@ -119,7 +119,7 @@ func (m *Migration) handBack(ctx context.Context, plan *offsetmap.Plan, b *Bound
 		if err := ofABoundary(plan, b); err != nil {
 			return nil, err
 		}
-		back = b.Partitions
+		back = b.back()
 	}
 	first, err := m.lookForJob(ctx, goal, plan, back, to)
 	if err != nil {
@@ -151,10 +151,10 @@ func (m *Migration) handBack(ctx context.Context, plan *offsetmap.Plan, b *Bound
 	} else {
 		rows, against := reversed(plan, way.seen, h.Acceptances)
 		if rows != nil {
-			moved = b.against(rows)
+			moved = m.against(ctx, plan, b, rows, way.seen)
 		}
 		found = slices.Concat(found, against, moved)
-		for _, p := range b.Partitions {
+		for _, p := range back {
 			out.Partitions = append(out.Partitions, StartingOffset{p.TopicPartition, p.Next})
 		}
 	}

@@ -114,7 +114,7 @@ func (m *Migration) rewriteSavepoint(ctx context.Context, plan *offsetmap.Plan, 
 		return nil, err
 	}
 	to := handedForm{form: FormSavepoint, savepoint: "sha256:" + p.SHA256(), content: "sha256:" + p.Digest()}
-	first, err := m.lookForJob(ctx, engine.RewriteSavepoint, plan, b.Partitions, to)
+	first, err := m.lookForJob(ctx, engine.RewriteSavepoint, plan, b.back(), to)
 	if err != nil {
 		return nil, err
 	}
@@ -130,14 +130,14 @@ func (m *Migration) rewriteSavepoint(ctx context.Context, plan *offsetmap.Plan, 
 	if err != nil {
 		return nil, err
 	}
-	second, err := m.lookForJob(ctx, engine.RewriteSavepoint, plan, b.Partitions, to)
+	second, err := m.lookForJob(ctx, engine.RewriteSavepoint, plan, b.back(), to)
 	if err != nil {
 		return nil, err
 	}
 	rows, back := reversed(plan, way.seen, r.Acceptances)
 	var moved []offsetmap.Finding
 	if rows != nil {
-		moved = b.against(rows)
+		moved = m.against(ctx, plan, b, rows, way.seen)
 	}
 	findings := offsetmap.Accept(slices.Concat(second.findings, kept, first.movedTo(second), back, moved), r.Acceptances)
 	if err := preflight.Blocked(findings); err != nil {
@@ -190,7 +190,7 @@ func prepareSavepoint(plan *offsetmap.Plan, b *Boundary, r SavepointReturn) (*fl
 	}
 	rewrite := flinkstate.Rewrite{Source: src.OperatorID, WithoutCommittables: r.WithoutCommittables, Next: map[offsetmap.TopicPartition]offsetmap.NextOffset{}}
 	missing := map[offsetmap.TopicPartition]bool{}
-	for _, p := range b.Partitions {
+	for _, p := range b.back() {
 		rewrite.Next[p.TopicPartition], missing[p.TopicPartition] = p.Next, true
 	}
 	var kept []offsetmap.Finding

@@ -43,7 +43,7 @@ func TestWhatSavepointAndBoundaryDoNotShareIsNamed(t *testing.T) {
 	if want := []string{"orders-0 moved", "orders-1 moved", "orders-2 from-marker", "orders-3 from-marker", "orders-4 kept", "orders-9 added"}; !slices.Equal(how, want) {
 		t.Errorf("splits: %v", how)
 	}
-	b.Partitions = append(b.Partitions, offsetmap.Reverse{TopicPartition: offsetmap.TopicPartition{Topic: "orders", Partition: 4}, Next: next})
+	b.Partitions = slices.Insert(b.Partitions, 4, offsetmap.Reverse{TopicPartition: offsetmap.TopicPartition{Topic: "orders", Partition: 4}, Next: next})
 	if _, kept, err := prepareSavepoint(plan, b, SavepointReturn{}); err != nil || len(kept) > 0 {
 		t.Errorf("all of them: %+v, %v", kept, err)
 	}

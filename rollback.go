@@ -19,7 +19,12 @@ type RolledBack struct {
 	Started  bool                       `json:"started"`
 	Restored []offsetmap.TopicPartition `json:"restored"` // sorted; put back as they were
 	Deleted  bool                       `json:"deleted"`  // the connector, which this migration had created
-	Boundary *Boundary                  `json:"boundary"` // null unless Started
+	// Untouched are the target's ends that are where the plan saw them, sorted; null where
+	// Started. Before a start that is all of them, but for those that others write to by an
+	// acceptance of the plan (target/ends-moved), and none once the connector is gone, which
+	// names the target's topics.
+	Untouched []PartitionEnd `json:"untouched"`
+	Boundary  *Boundary      `json:"boundary"` // null unless Started
 }
 
 // Rollback goes back, all the way or not at all.
@@ -32,8 +37,10 @@ type RolledBack struct {
 // After the start it stops the connector, waits until no task is left and
 // nothing has moved for longer than the worker's flush timeout, and returns the
 // boundary C' = M + 1 of every partition. The connector stays, STOPPED. Connect's
-// offsets may lag what was copied by up to one flush, so going on at C' may
-// repeat records and never loses one.
+// offsets may lag what was copied by up to one flush, so the end of the target is
+// compared with the source: Boundary.Next is beyond M + 1 as far as the target has
+// everything beyond doubt, and Boundary.Repeated says what comes again from there on.
+// Whatever that cannot find out, going on at C' never loses a record.
 //
 // CommitBoundary gives the boundary to a consumer group, for a Flink job that
 // starts from one.
@@ -42,10 +49,13 @@ type RolledBack struct {
 // needs a new one. A rollback that was refused before it changed anything leaves
 // the plan as it is.
 func (m *Migration) Rollback(ctx context.Context, plan *offsetmap.Plan, o RollbackOptions) (*RolledBack, error) {
+	if err := o.Tail.check(); err != nil {
+		return nil, fmt.Errorf("rollback: %w", err)
+	}
 	r, err := m.reach(ctx, engine.Rollback, plan, "")
 	var out *RolledBack
 	if err == nil {
-		out, err = m.rolledBack(plan, r, o)
+		out, err = m.rolledBack(ctx, plan, r, o)
 	}
 	if !r.begun {
 		return nil, err
@@ -65,9 +75,11 @@ type RollbackOptions struct {
 	// Acceptances let findings of the way back through, each by name; those of
 	// the plan say nothing of it.
 	Acceptances []offsetmap.Acceptance
+	// Tail bounds the comparison of the target's end with the source.
+	Tail TailBounds
 }
 
-func (m *Migration) rolledBack(plan *offsetmap.Plan, r reached, o RollbackOptions) (*RolledBack, error) {
+func (m *Migration) rolledBack(ctx context.Context, plan *offsetmap.Plan, r reached, o RollbackOptions) (*RolledBack, error) {
 	out := &RolledBack{Digest: plan.Digest, Restored: []offsetmap.TopicPartition{}}
 	for _, c := range r.written {
 		out.Restored = append(out.Restored, c.TopicPartition)
@@ -75,6 +87,7 @@ func (m *Migration) rolledBack(plan *offsetmap.Plan, r reached, o RollbackOption
 	history, _ := r.seen.History.Get()
 	if r.last != engine.Reverse {
 		out.Deleted = history.Deleted
+		out.Untouched = append([]PartitionEnd{}, r.untouched...)
 		return out, nil
 	}
 	rows, findings := reversed(plan, r.seen, o.Acceptances)
@@ -85,21 +98,39 @@ func (m *Migration) rolledBack(plan *offsetmap.Plan, r reached, o RollbackOption
 	out.Boundary = &Boundary{
 		APIVersion: offsetmap.APIVersion, Kind: BoundaryKind, CreatedAt: offsetmap.At(m.now()),
 		Plan: plan.Digest, SourceID: plan.Body.Source.ID, Connector: plan.Body.Connector.Name, Partitions: rows,
+		Delivered: m.delivered(ctx, plan, rows, r.seen, o.Tail),
 	}
 	return out, nil
 }
 
-// reversed reads C' from what was seen, which has settled.
-func reversed(plan *offsetmap.Plan, seen engine.Observed, acceptances []offsetmap.Acceptance) ([]offsetmap.Reverse, []offsetmap.Finding) {
-	history, _ := seen.History.Get()
-	stored, _ := seen.Stored.Get()
+// untouched lists the target's ends that have not moved since the plan was made.
+func untouched(plan *offsetmap.Plan, seen engine.Observed) []PartitionEnd {
+	var out []PartitionEnd
 	measured, _ := seen.Measured.Get()
-	ends := history.StartEnds
-	if ends == nil { // it was resumed by somebody else
-		ends = make(endsByPartition, len(plan.Body.Rows))
-		for _, row := range plan.Body.Rows {
-			ends[row.TopicPartition] = row.TargetEnd
+	for _, row := range plan.Body.Rows {
+		if end := measured[row.TopicPartition].TargetEnd; !end.IsNone() && end == row.TargetEnd {
+			out = append(out, PartitionEnd{row.TopicPartition, end})
 		}
 	}
-	return plan.Reverse(offsetmap.Return{Stored: stored.Offsets, Measured: measured, Ends: ends, Acceptances: acceptances})
+	return out
+}
+
+// reversed reads C' from what was seen, which has settled.
+func reversed(plan *offsetmap.Plan, seen engine.Observed, acceptances []offsetmap.Acceptance) ([]offsetmap.Reverse, []offsetmap.Finding) {
+	stored, _ := seen.Stored.Get()
+	measured, _ := seen.Measured.Get()
+	return plan.Reverse(offsetmap.Return{Stored: stored.Offsets, Measured: measured, Ends: startEnds(plan, seen), Acceptances: acceptances})
+}
+
+// startEnds are the target's ends before the first resume, or when the plan was made
+// where somebody else resumed it.
+func startEnds(plan *offsetmap.Plan, seen engine.Observed) endsByPartition {
+	if history, _ := seen.History.Get(); history.StartEnds != nil {
+		return history.StartEnds
+	}
+	ends := make(endsByPartition, len(plan.Body.Rows))
+	for _, row := range plan.Body.Rows {
+		ends[row.TopicPartition] = row.TargetEnd
+	}
+	return ends
 }

@@ -31,6 +31,9 @@ type reached struct {
 	acts    []string           // those that changed something
 	begun   bool               // a rollback stands in the journal
 	entries int                // of the journal, when the last decision was made
+	// untouched are the target's ends that stood where the plan saw them, at the last look
+	// that found any: without the connector nobody knows the target's topics.
+	untouched []PartitionEnd
 }
 
 // changes reports whether an act changes anything outside the journal.
@@ -63,6 +66,11 @@ func (m *Migration) walk(ctx context.Context, goal engine.Goal, plan *offsetmap.
 		r.seen, o.facts = engine.Observed{}, preflight.Facts{}
 		r.seen = o.look(ctx)
 		r.entries = o.entries
+		if goal == engine.Rollback {
+			if ends := untouched(plan, r.seen); len(ends) > 0 {
+				r.untouched = ends
+			}
+		}
 		if err := ctx.Err(); err != nil {
 			return r, fmt.Errorf("%s: %w", goal, err)
 		}

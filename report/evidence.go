@@ -157,10 +157,11 @@ func returnOf(b *flinkmm2.Boundary, partitions []Partition) *Return {
 	for _, r := range b.Partitions {
 		out.Copied += r.Copied
 		out.Lost += r.Lost
+		next := b.Next(r.TopicPartition)
 		if i, planned := at[r.TopicPartition]; planned {
-			partitions[i].Returned = r.Next
+			partitions[i].Returned = next
 		} else {
-			out.Added = append(out.Added, ReturnedPartition{r.TopicPartition, r.Next})
+			out.Added = append(out.Added, ReturnedPartition{r.TopicPartition, next})
 		}
 	}
 	return out

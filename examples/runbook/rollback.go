@@ -23,8 +23,9 @@ func (a *app) rollbackCommand() *cobra.Command {
 		`rollback goes back. Before the start it puts Connect's offsets back as they were
 when the plan was made, reads them back, and deletes the connector if create
 made it; Flink then goes on from its savepoint. After the start it stops the
-connector, waits until nothing moves any more, and says where Flink goes on:
-C' = M + 1 of every partition. That takes at least connect.flushTimeout and a
+connector, waits until nothing moves any more, compares the end of the target with
+the source, and says where Flink goes on: C' = M + 1 of every partition, or beyond
+that as far as the target has everything already. That takes at least connect.flushTimeout and a
 second (by default 31 seconds), and again as long for each time that something
 moved; it tells what it waits for.
 
@@ -146,35 +147,37 @@ func (a *app) rollbackTable(w io.Writer, s *session, plan *offsetmap.Plan, back 
 		if back.Deleted {
 			fmt.Fprintf(w, "connector %s is deleted: create had made it\n", name)
 		}
+		fmt.Fprintln(w, untouchedText(len(back.Untouched), len(plan.Body.Rows)))
 		fmt.Fprintf(w, "\nin Flink: restore the job from its savepoint, %s\n", savepointOf(plan))
 		return
 	}
 	fmt.Fprintf(w, "connector %s is STOPPED and stays; Flink goes on at C'\n\n", name)
-	line(w, "PARTITION", "C'", "COPIED SINCE C", "LOST")
+	line(w, "PARTITION", "C'", "COPIED SINCE C", "LOST", "REPEATED")
 	var copied, lost int64
-	for _, r := range back.Boundary.Partitions {
-		copied += r.Copied
+	for i, r := range back.Boundary.Partitions {
+		next := back.Boundary.Next(r.TopicPartition)
+		beyond, _ := next.Sub(r.Next) // copied, and not committed
+		copied += r.Copied + beyond
 		lost += r.Lost
-		line(w, r.TopicPartition, r.Next, r.Copied, r.Lost)
+		line(w, r.TopicPartition, next, r.Copied+beyond, r.Lost, repeatedText(back.Boundary.Delivered[i]))
 	}
 	fmt.Fprintf(w, `
+%s
 in Flink, one of the four:
   - restore a savepoint that holds C', with all state of the job; it is to be
-    written first, once nothing of Flink runs; what the last flush of Connect did
-    not tell may be repeated:
+    written first, once nothing of Flink runs:
     %s
-  - start the job without a savepoint, at these offsets: %s, and what
-    the last flush of Connect did not tell may be repeated; as Java for a
-    KafkaSource or a FlinkKafkaConsumer, or as SQL, for one topic a table:
+  - start the job without a savepoint, at these offsets: as Java for a KafkaSource
+    or a FlinkKafkaConsumer, or as SQL, for one topic a table:
     %s
   - start it without a savepoint from its group's offsets, which are to be
-    committed first, once nothing of Flink runs; the same may be repeated:
+    committed first, once nothing of Flink runs:
     %s
   - restore its savepoint, %s: always safe
     while the source has the records from C on; all that was copied since C,
     %d offsets, is repeated; the journal is to know it: --form old-savepoint
 restored state wins over starting offsets and a group's: never do both
-`, a.command(rewriteArgs()...), lostText(lost), a.command(formArgs()...), a.handBackCommand(s), savepointOf(plan), copied)
+`, atTheBoundary(back.Boundary, lost), a.command(rewriteArgs()...), a.command(formArgs()...), a.handBackCommand(s), savepointOf(plan), copied)
 }
 
 func savepointOf(plan *offsetmap.Plan) string {
@@ -184,9 +187,47 @@ func savepointOf(plan *offsetmap.Plan) string {
 	return strings.TrimSuffix(plan.Body.Savepoint.Location, "/_metadata")
 }
 
-func lostText(lost int64) string {
-	if lost == 0 {
-		return "nothing is lost"
+// untouchedText says that nothing was written to the target, and what shows it.
+func untouchedText(untouched, partitions int) string {
+	switch untouched {
+	case partitions:
+		return fmt.Sprintf("nothing was written to the target: all %d partitions end where the plan saw them", partitions)
+	case 0:
+		return "whether the target's ends stand where the plan saw them is not known: there is no connector that names its topics"
+	default:
+		return fmt.Sprintf("nothing was written to the target: %d of %d partitions end where the plan saw them, and others may write to the rest, as accepted in the plan", untouched, partitions)
 	}
-	return fmt.Sprintf("%d offsets are lost, as accepted", lost)
+}
+
+// atTheBoundary says what is lost of the records, and what comes twice, where Flink goes
+// on at C'.
+func atTheBoundary(b *flinkmm2.Boundary, lost int64) string {
+	out := "at C' nothing is lost"
+	if lost > 0 {
+		out = fmt.Sprintf("at C' %d offsets are lost, as accepted", lost)
+	}
+	switch n, doubts := b.Repeated(); {
+	case len(doubts) > 0:
+		const most = 5
+		out += fmt.Sprintf(", and records may come twice: %d are known to", n)
+		for _, doubt := range doubts[:min(most, len(doubts))] {
+			out += "\n  " + doubt
+		}
+		if rest := len(doubts) - most; rest > 0 {
+			out += fmt.Sprintf("\n  and %d partitions more, in the file", rest)
+		}
+		return out
+	case n > 0:
+		return out + fmt.Sprintf(", and %d records come twice", n)
+	default:
+		return out + ", and nothing comes twice: the end of the target was compared with the source"
+	}
+}
+
+// repeatedText is how many records of a partition come twice, as far as is known.
+func repeatedText(d flinkmm2.DeliveredPartition) string {
+	if d.Doubt != "" {
+		return fmt.Sprintf("%d or more", d.Beyond)
+	}
+	return fmt.Sprint(d.Beyond)
 }

@@ -27,7 +27,7 @@ func backBeforeTheStart(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	if err := check(!back.Started && back.Deleted && back.Boundary == nil && len(back.Restored) == 2, "rollback: %+v", back); err != nil {
+	if err := check(!back.Started && back.Deleted && back.Boundary == nil && len(back.Restored) == 2 && len(back.Untouched) == 2, "rollback: %+v", back); err != nil {
 		return err
 	}
 	if _, err := w.connect.Connector(ctx, w.connector); !errors.Is(err, connectrest.ErrNotFound) {

@@ -26,13 +26,12 @@ var errBound = errors.New("the bound was reached")
 // cluster reads records of one cluster by hand: a consumer passes what is aborted or
 // compacted without a word, so that nobody could say what was read.
 type cluster struct {
-	side         string
-	client       *kgo.Client
-	admin        *kadm.Client
-	isolation    kgo.IsolationLevel
-	decompressor kgo.Decompressor
-	described    map[string]description
-	ranges       map[offsetmap.TopicPartition]offsetmap.Range
+	side      string
+	client    *kgo.Client
+	admin     *kadm.Client
+	isolation kgo.IsolationLevel
+	described map[string]description
+	ranges    map[offsetmap.TopicPartition]offsetmap.Range
 }
 
 func open(side string, opts []kgo.Opt, isolation offsetmap.Isolation) (*cluster, error) {
@@ -41,7 +40,7 @@ func open(side string, opts []kgo.Opt, isolation offsetmap.Isolation) (*cluster,
 	if err != nil {
 		return nil, fmt.Errorf("%s client: %w", side, err)
 	}
-	c := &cluster{side: side, client: client, admin: kadm.NewClient(client), isolation: kgo.ReadUncommitted(), decompressor: kgo.DefaultDecompressor()}
+	c := &cluster{side: side, client: client, admin: kadm.NewClient(client), isolation: kgo.ReadUncommitted()}
 	if isolation == offsetmap.ReadCommitted {
 		c.isolation = kgo.ReadCommitted()
 	}
@@ -135,40 +134,24 @@ func (t *topic) read(ctx context.Context, partition int32, from, to int64, most 
 	if !known {
 		return from, kerr.UnknownTopicOrPartition
 	}
-	for from < to {
-		if !t.budget.left() {
-			return from, errBound
-		}
-		got, err := fresh.Fetch(ctx, t.client, leader, tp, from, most, t.isolation)
-		if err != nil {
-			return from, fmt.Errorf("%s %s from offset %d: %w", t.side, tp, from, err)
-		}
-		t.budget.usedBytes.Add(int64(len(got.RecordBatches)))
-		records, next := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{
-			Offset: from, IsolationLevel: t.isolation, Topic: tp.Topic, Partition: partition,
-		}, got, t.decompressor, nil)
-		if records.Err != nil {
-			return from, fmt.Errorf("%s %s from offset %d: %w", t.side, tp, from, records.Err)
-		}
-		for _, r := range records.Records {
-			if r.Offset >= to {
-				return to, nil
+	reading := fresh.Reading{
+		Isolation: t.isolation, Compacted: compacted, Bytes: most,
+		Ahead: func() error {
+			if !t.budget.left() {
+				return errBound
 			}
-			t.budget.usedRecords.Add(1)
-			if !each(r) {
-				return r.Offset + 1, nil
-			}
-		}
-		switch {
-		case next > from:
-			from = next
-		case len(got.RecordBatches) == 0 && compacted:
-			return to, nil // compaction can leave the end of a log without a batch
-		default:
-			return from, fmt.Errorf("%s %s: the broker gave nothing from offset %d on, below %d", t.side, tp, from, to)
-		}
+			return nil
+		},
+		Fetched: func(bytes int) { t.budget.usedBytes.Add(int64(bytes)) },
 	}
-	return to, nil
+	at, err := fresh.Read(ctx, t.client, leader, tp, from, to, reading, func(r *kgo.Record) bool {
+		t.budget.usedRecords.Add(1)
+		return each(r)
+	})
+	if err != nil && !errors.Is(err, errBound) {
+		err = fmt.Errorf("%s %w", t.side, err)
+	}
+	return at, err
 }
 
 // inParallel calls do for each item, a few at a time, and returns when all are done.
