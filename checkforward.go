@@ -12,7 +12,7 @@ import (
 // migration, whose journal says nothing of it, and a *RefusedError when the journal
 // alone says that the plan can be neither applied nor started any more: it was
 // rolled back, another plan was started or is being written on the connector, or a
-// boundary was committed for Flink since. A journal that cannot be read is an
+// boundary was given to Flink since. A journal that cannot be read is an
 // ErrNotKnown. It reaches no cluster and no worker, so that it returns nil does not
 // say that Apply or Start will not refuse; nor does it look at the plan's expiry
 // (offsetmap.Plan.CheckExpiry).

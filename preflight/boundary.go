@@ -73,7 +73,8 @@ type DeliveryBounds struct {
 	// Samples is how many readable records before each C are looked for. By default, 5.
 	Samples int
 	// Records and Bytes (as they are on the wire) bound what is read of each topic, of
-	// both sides together; one fetch may go beyond. By default, 100,000 and 256 MiB.
+	// both sides together; one fetch may go beyond. How many records from C on are there
+	// already is counted as far as that goes. By default, 100,000 and 256 MiB.
 	Records, Bytes int64
 	// Within bounds the whole look. By default, 5 minutes.
 	Within time.Duration
@@ -109,7 +110,8 @@ type Delivery struct {
 	// are not on the target.
 	Looked, Missing int64
 	// Ahead is how many records from C on were looked for, and Beyond how many of
-	// them are on the target already. BeyondAtLeast says that more may be.
+	// them are on the target already. BeyondAtLeast says that more may be: all of them
+	// were there, and to look for more would have gone beyond the bounds.
 	Ahead, Beyond int64
 	BeyondAtLeast bool
 	// BeyondBytes is the size of keys and values of those beyond.

@@ -43,7 +43,8 @@ func TestDuplicatesAreHeldAgainstWhatIsBearable(t *testing.T) {
 	l.question.Attestations.MaxDuplicates = attest[int64](3)
 	l.want(l.judge(), "warn boundary/delivered-beyond orders-0:2", "warn boundary/delivered-beyond payments-0:1")
 
-	// More may be there than was looked for.
+	// More may be there than may be looked for.
+	l.looks(preflight.DeliveryBounds{Records: 200})
 	l.question.Attestations.MaxDuplicates = attest[int64](81)
 	l.deliver("payments", 0, 1, 64)
 	l.want(l.judge(), "warn boundary/delivered-beyond orders-0:2", "block boundary/delivered-beyond payments-0:64")

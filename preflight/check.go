@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/flinkmm2/flinkmm2/connectrest"
@@ -54,8 +53,8 @@ type Case struct {
 type Reporter struct {
 	check    Check
 	findings []offsetmap.Finding
-	saw      []string
-	more     int // what was seen beyond mostSeen
+	saw      []string        // the first that were noted
+	noted    map[string]bool // all
 	notAsked bool
 }
 
@@ -70,12 +69,15 @@ func (r *Reporter) Saw(scope, format string, args ...any) {
 	if scope != "" {
 		text = scope + ": " + text
 	}
-	switch {
-	case slices.Contains(r.saw, text):
-	case len(r.saw) < mostSeen:
+	if r.noted[text] {
+		return
+	}
+	if r.noted == nil {
+		r.noted = map[string]bool{}
+	}
+	r.noted[text] = true
+	if len(r.saw) < mostSeen {
 		r.saw = append(r.saw, text)
-	default:
-		r.more++
 	}
 }
 

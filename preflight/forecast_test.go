@@ -21,8 +21,8 @@ func TestDuplicatesAreForecastForEachPartition(t *testing.T) {
 		t.Errorf("of a job that has delivered up to C: %+v", f)
 	}
 
-	// Two records of orders-0 are there, all of those that were looked for of payments-0,
-	// which has more, and of orders-1 nothing can come twice: C is its end.
+	// Two records of orders-0 are there, many of payments-0, which are counted as far as may
+	// be read, and of orders-1 nothing can come twice: C is its end.
 	l.stand(3)
 	l.produce("payments", 0, 80)
 	l.deliver("payments", 0, 0, 64)
@@ -38,6 +38,14 @@ func TestDuplicatesAreForecastForEachPartition(t *testing.T) {
 		{TopicPartition: tp("orders", 0), Records: 2, Bytes: two, AtMost: 2, Why: "of the first 7 records from C on"},
 		{TopicPartition: tp("payments", 0), Records: 64, Bytes: many, AtLeast: true, AtMost: 80, Why: "all of the first 64 records from C on that were looked for are on the target"},
 	}}
+	exact := &preflight.Forecast{Records: 66, Bytes: two + many, AtMost: 66, Partitions: []preflight.PartitionForecast{
+		want.Partitions[0],
+		{TopicPartition: tp("payments", 0), Records: 64, Bytes: many, AtMost: 64, Why: "of the first 80 records from C on"},
+	}}
+	if diff := cmp.Diff(exact, l.judge().Forecast); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	l.looks(preflight.DeliveryBounds{Records: 200})
 	r := l.judge()
 	if diff := cmp.Diff(want, r.Forecast); diff != "" || r.Err() == nil {
 		t.Errorf("%v (-want +got)\n%s", r.Err(), diff)

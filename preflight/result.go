@@ -36,8 +36,8 @@ type Result struct {
 // result is what the reporter's check comes to while it has reported nothing.
 func (r *Reporter) result() Result {
 	out := Result{Check: r.check.ID, State: Passed, Saw: append([]string{}, r.saw...)}
-	if r.more > 0 {
-		out.Saw = append(out.Saw, fmt.Sprintf("and %d more", r.more))
+	if more := len(r.noted) - len(r.saw); more > 0 {
+		out.Saw = append(out.Saw, fmt.Sprintf("and %d more", more))
 	}
 	if r.notAsked {
 		out.State = NotAsked

@@ -109,7 +109,7 @@ func (p *part) read(ctx context.Context, l *look, t *topic, position offsetmap.P
 	default:
 		p.nothing, p.reason = preflight.CannotTell, fmt.Sprintf("the source has no readable record between its log start %d and C = %d", start, p.c)
 	}
-	p.err = p.readAfter(ctx, l, t, hash, end, compacted)
+	p.err = p.readAfter(ctx, l, t, neighbours)
 }
 
 // readBefore reads backwards, in steps that grow until enough was found.
@@ -149,8 +149,13 @@ func (p *part) readBefore(ctx context.Context, l *look, t *topic, hash hasher, s
 	return nil
 }
 
-func (p *part) readAfter(ctx context.Context, l *look, t *topic, hash hasher, end int64, compacted bool) error {
+// readAfter reads so many records from C on; fewer where they are large.
+func (p *part) readAfter(ctx context.Context, l *look, t *topic, most int) error {
 	var size int64
+	mostSize := neighbourBytes * int64(most/neighbours)
+	end, _ := t.readable(t.ranges[p.tp.Partition])
+	hash, compacted := newHasher(l.key), l.request.SourceMayBeCompacted(p.tp.Topic)
+	p.after = nil
 	read, err := t.read(ctx, p.tp.Partition, p.c, end, mostBytes, compacted, func(r *kgo.Record) bool {
 		one := l.sample(r, hash.content(r, hash.bytes(r.Value)), false)
 		if len(p.after) >= l.samples {
@@ -158,7 +163,7 @@ func (p *part) readAfter(ctx context.Context, l *look, t *topic, hash hasher, en
 		}
 		p.after = append(p.after, one)
 		size += one.size
-		return len(p.after) < neighbours && size < neighbourBytes
+		return len(p.after) < most && size < mostSize
 	})
 	p.more = read < end
 	if errors.Is(err, errBound) && len(p.after) > 0 {

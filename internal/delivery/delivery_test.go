@@ -66,13 +66,60 @@ func TestWhatTheTargetHoldsOfTheRecordsBeforeC(t *testing.T) {
 	}
 }
 
-func TestManyRecordsBeyondCAreAtLeastThose(t *testing.T) {
+// Whoever has to bear duplicates wants to know how many. They are counted as far as may be read.
+func TestManyRecordsBeyondCAreCounted(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		source, target, c int
+		bound             int64
+		beyond, ahead     int64
+		atLeast           bool
+	}{
+		"all of the source":           {source: 200, target: 200, c: 30, beyond: 170, ahead: 170},
+		"some more than looked for":   {source: 3000, target: 140, c: 30, beyond: 110, ahead: 512},
+		"as many as looked for":       {source: 3000, target: 94, c: 30, beyond: 64, ahead: 512},
+		"fewer than looked for":       {source: 3000, target: 93, c: 30, beyond: 63, ahead: 64},
+		"many more than looked for":   {source: 3000, target: 2600, c: 30, beyond: 2570, ahead: 2970},
+		"more than may be read":       {source: 3000, target: 2600, c: 30, bound: 3100, beyond: 64, ahead: 64, atLeast: true},
+		"more than may be read twice": {source: 3000, target: 2600, c: 30, bound: 7000, beyond: 512, ahead: 512, atLeast: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 2)
+			w.bounds.Records = tt.bound
+			w.source.write(records(0, 0, tt.source)...)
+			w.source.write(records(1, 0, 100)...)
+			w.target.write(records(0, 0, tt.target)...)
+			w.target.write(records(1, 0, 42)...)
+			got := w.look(at(t, 0, int64(tt.c)), at(t, 1, 40))
+			if d := got[tp(0)]; d.Outcome != preflight.Delivered || d.Beyond != tt.beyond || d.BeyondAtLeast != tt.atLeast || d.Ahead != tt.ahead || d.BeyondBytes < tt.beyond*10 {
+				t.Errorf("got %+v", d)
+			}
+			if d := got[tp(1)]; d.Outcome != preflight.Delivered || d.Beyond != 2 || d.BeyondAtLeast || d.Ahead != 60 {
+				t.Errorf("the other partition: %+v", d)
+			}
+		})
+	}
+}
+
+// Each record is shown once, however often it is looked for.
+func TestWhatIsCountedIsNotShownAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	w.source.write(records(0, 0, 200)...)
-	w.target.write(records(0, 0, 200)...)
-	if got := w.one(30); got.Beyond != 64 || !got.BeyondAtLeast || got.BeyondBytes < 64*10 {
-		t.Errorf("got %+v", got)
+	w.source.write(records(0, 0, 300)...)
+	w.target.write(records(0, 0, 300)...)
+	shown := map[offsetmap.NextOffset]int{}
+	w.sample = func(s preflight.DeliverySample) { shown[s.Offset]++ }
+	if d := w.one(30); d.Beyond != 270 {
+		t.Errorf("got %+v", d)
+	}
+	for offset, times := range shown {
+		if times != 1 {
+			t.Errorf("offset %s is shown %d times", offset, times)
+		}
+	}
+	if len(shown) != 10 {
+		t.Errorf("%d are shown", len(shown))
 	}
 }
 

@@ -29,6 +29,10 @@
 // compaction may have taken, and what an open transaction hides is not missing but
 // unproven, and so is what lies beyond the bounds of records, bytes and time.
 //
+// Of the records from C on, 64 are looked for, and eight times as many each time that all
+// of them are there. So it is known how many come twice, or, where the bounds are reached
+// before one is not there, that it is at least so many.
+//
 // # What it does not do
 //
 // It reads a sample: a hole further back than the last few records is not seen. The

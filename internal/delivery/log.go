@@ -76,6 +76,11 @@ func (b *budget) left() bool {
 	return b.usedRecords.Load() < b.records && b.usedBytes.Load() < b.bytes && time.Now().Before(b.until)
 }
 
+// leaves reports whether so much may be read yet.
+func (b *budget) leaves(records, bytes int64) bool {
+	return b.left() && b.usedRecords.Load()+records <= b.records && b.usedBytes.Load()+bytes <= b.bytes
+}
+
 // describe asks for the leaders of all the topics at once.
 func (c *cluster) describe(ctx context.Context, names []string) error {
 	req := kmsg.NewPtrMetadataRequest()

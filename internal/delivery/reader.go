@@ -89,16 +89,23 @@ func (r *Reader) Deliveries(ctx context.Context, req preflight.DeliveryRequest) 
 	source.ranges = req.Ranges
 	// What it says against single partitions, those stand for that have no bound.
 	target.ranges, _ = fresh.Ranges(bounded, target.admin, slices.Sorted(maps.Keys(targets))...)
+	var looks []*look
 	for _, name := range topics {
-		l := look{
-			request: req, samples: r.bounds.Samples, key: key,
+		l := &look{
+			request: req, samples: r.bounds.Samples, key: key, name: name,
 			budget: &budget{records: r.bounds.Records, bytes: r.bounds.Bytes, until: until},
 		}
-		found := l.topic(bounded, source, target, name, byTopic[name])
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("look for delivered records: %w", err)
-		}
-		for tp, d := range found {
+		l.found = l.topic(bounded, source, target, name, byTopic[name])
+		looks = append(looks, l)
+	}
+	for _, l := range looks { // by what time is left once each topic was looked at
+		l.countOn(bounded, source, target)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("look for delivered records: %w", err)
+	}
+	for _, l := range looks {
+		for tp, d := range l.found {
 			d.ReadRecords, d.ReadBytes = l.budget.usedRecords.Load(), l.budget.usedBytes.Load()
 			out[tp] = d
 		}
@@ -112,6 +119,10 @@ type look struct {
 	samples int
 	key     []byte
 	budget  *budget
+
+	name          string // of the topic on the source
+	parts, sought []*part
+	found         map[offsetmap.TopicPartition]preflight.Delivery
 }
 
 // topic looks at the positions of one topic. It never fails as a whole.
@@ -124,9 +135,8 @@ func (l *look) topic(ctx context.Context, source, target *cluster, name string, 
 		}
 		return out
 	}
-	parts := l.around(ctx, from, positions)
-	var sought []*part
-	for _, p := range parts {
+	l.parts = l.around(ctx, from, positions)
+	for _, p := range l.parts {
 		switch {
 		case p.err != nil:
 			out[p.tp] = l.unproven(ctx, p.err)
@@ -134,14 +144,14 @@ func (l *look) topic(ctx context.Context, source, target *cluster, name string, 
 			out[p.tp] = preflight.Delivery{Outcome: p.nothing, Reason: p.reason}
 		}
 		if p.err == nil && len(p.before)+len(p.after) > 0 {
-			sought = append(sought, p)
+			l.sought = append(l.sought, p)
 		}
 	}
-	if len(sought) == 0 {
+	if len(l.sought) == 0 {
 		return out
 	}
-	s, err := l.search(ctx, target, l.request.TargetTopic(name), parts, sought)
-	for _, p := range sought {
+	s, err := l.search(ctx, target, l.request.TargetTopic(name), l.parts, l.sought)
+	for _, p := range l.sought {
 		switch {
 		case errors.Is(err, kerr.UnknownTopicOrPartition) && p.nothing == "":
 			missing := int64(len(p.before))

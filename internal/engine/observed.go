@@ -122,7 +122,7 @@ type History struct {
 	// Writing is the digest of another plan whose write of offsets was begun since
 	// this one was made, and may still be on its way; empty when there is none.
 	Writing string
-	// HandedBack is the digest of another plan whose boundary was committed for
+	// HandedBack is the digest of another plan whose boundary was given to
 	// Flink, or may have been, since this one was made or since the savepoint was
 	// written that it was made from; empty when there is none.
 	HandedBack string
