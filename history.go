@@ -25,6 +25,8 @@ const (
 	actRollback  = "rollback"
 	actPutBack   = "restore-backup"
 	actHandBack  = string(engine.HandBack)
+	// actOvertaken is a finding of engine.Overtaken behind a resume.
+	actOvertaken = "overtaken"
 )
 
 // history sums up what the journal holds of a plan, and how many entries that
@@ -81,9 +83,13 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 				begun--
 			}
 			h.Resumed = h.Resumed || e.Phase == PhaseDone || e.Phase == PhaseUnknown
-			h.RollbackDone = false
+			h.RollbackDone, h.Proven = false, false
+		case actWatch:
+			h.Proven = h.Proven || e.Shard == "" && e.Phase == PhaseDone
 		case actStop:
 			h.Stopped = true
+		case actOvertaken:
+			h.Overtaken = true
 		case actDelete:
 			h.Deleted = true
 		case actRollback:
@@ -95,6 +101,7 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 	if last := lastHandBack(entries); h.Planned && last.plan != digest && last.forbids(savepoint) {
 		handed = last.plan
 	}
+	h.GaveBack = slices.ContainsFunc(handBacks(entries), func(i int) bool { return entries[i].Plan == digest && entries[i].Connector == m.cfg.Connector })
 	h.Created = created && !used
 	h.Resumed = h.Resumed || begun > 0
 	h.Other, h.Writing, h.HandedBack = others.resumes.last(), others.writes.last(), cmp.Or(others.handBacks.last(), handed)

@@ -27,7 +27,7 @@ type Journal interface {
 // (positions, plan, verify, watch, the record of a start) has one entry.
 type Entry struct {
 	At        time.Time       `json:"at"`
-	Act       string          `json:"act"` // positions, create, plan, apply, verify, start, resume, watch, stop, restore, delete, rollback, restore-backup, hand-back; older journals have commit-boundary and rewrite-savepoint for the last
+	Act       string          `json:"act"` // positions, create, plan, apply, verify, start, resume, overtaken, watch, stop, restore, delete, rollback, restore-backup, hand-back; older journals have commit-boundary and rewrite-savepoint for the last
 	Phase     Phase           `json:"phase"`
 	Plan      string          `json:"plan,omitempty"` // digest; empty before there is a plan
 	Connector string          `json:"connector"`
@@ -44,6 +44,7 @@ type Entry struct {
 	Backup    string          `json:"backup,omitempty"`     // of an apply: digest of the OffsetsBackup that was kept before it; of a restore-backup: of what is put back
 	Request   *Request        `json:"request,omitempty"`    // of a begin: what is sent to Connect or Kafka
 	File      string          `json:"file,omitempty"`       // of positions and watch: "sha256:" and the SHA-256 of the file that tells what was found
+	Shard     string          `json:"shard,omitempty"`      // of a watch: the part of the plan's partitions that was proven; empty: all
 	Detail    string          `json:"detail,omitempty"`
 	Ends      []PartitionEnd  `json:"targetEnds,omitempty"` // of a start: the target's ends before the first resume
 	Baseline  *Baseline       `json:"baseline,omitempty"`   // of a start: what stood beside the records before the first resume

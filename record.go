@@ -42,10 +42,11 @@ func (m *Migration) recordProof(ctx context.Context, p *Proof, err error) error 
 	}
 	detail := fmt.Sprintf("%s: %d of %d records copied; %d missing, %d altered, %d out of order, %d early, %d pending, %d repeated, %d foreign, %d unprovable",
 		p.Outcome, p.Copied, p.Records, p.Missing, p.Altered, p.OutOfOrder, p.Early, p.Pending, p.Repeated, p.Foreign, p.Unprovable)
+	shard := ""
 	if p.Shard != nil {
-		detail = fmt.Sprintf("shard %s, %s", p.Shard, detail)
+		shard = p.Shard.String()
 	}
-	return m.record(ctx, Entry{Act: actWatch, Plan: p.Plan, File: sumText(sha256.Sum256(text)), Detail: detail}, err)
+	return m.record(ctx, Entry{Act: actWatch, Plan: p.Plan, Shard: shard, File: sumText(sha256.Sum256(text)), Detail: detail}, err)
 }
 
 // RecordPositions enters into the journal that positions were read, with the SHA-256

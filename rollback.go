@@ -117,9 +117,10 @@ func untouched(plan *offsetmap.Plan, seen engine.Observed) []PartitionEnd {
 
 // reversed reads C' from what was seen, which has settled.
 func reversed(plan *offsetmap.Plan, seen engine.Observed, acceptances []offsetmap.Acceptance) ([]offsetmap.Reverse, []offsetmap.Finding) {
+	history, _ := seen.History.Get()
 	stored, _ := seen.Stored.Get()
 	measured, _ := seen.Measured.Get()
-	return plan.Reverse(offsetmap.Return{Stored: stored.Offsets, Measured: measured, Ends: startEnds(plan, seen), Acceptances: acceptances})
+	return plan.Reverse(offsetmap.Return{Stored: stored.Offsets, Measured: measured, Ends: startEnds(plan, seen), Overtaken: history.Overtaken, Acceptances: acceptances})
 }
 
 // startEnds are the target's ends before the first resume, or when the plan was made

@@ -15,6 +15,10 @@ import (
 type Started struct {
 	Digest string `json:"digest"`
 	Tasks  int    `json:"tasks"`
+	// Doubts are warnings of start/overtaken: an offset that is above the plan's already,
+	// of which it could not be told whether MirrorMaker 2 has copied that far. Watch
+	// tells. Sorted.
+	Doubts []offsetmap.Finding `json:"doubts"`
 }
 
 // Start resumes the connector, on a person's word. Directly before it, ranges,
@@ -26,8 +30,10 @@ type Started struct {
 // plan; Watch proves from there. Nothing else in this package ever resumes a
 // connector.
 //
-// Start returns when the connector is RUNNING and has tasks. That proves
-// nothing yet: see Watch. A connector that runs without a task, or with a task
+// Start returns when the connector is RUNNING and has tasks, and its offsets are
+// the plan's, or further on with the records copied: an offset that somebody wrote
+// between the last look and the resume is refused as start/overtaken, an ErrMoved,
+// while the connector runs; roll back then. That proves nothing yet: see Watch. A connector that runs without a task, or with a task
 // that failed, is an ErrNoProgress.
 func (m *Migration) Start(ctx context.Context, plan *offsetmap.Plan, approval Approval) (*Started, error) {
 	if err := approval.check(plan); err != nil {
@@ -40,7 +46,11 @@ func (m *Migration) Start(ctx context.Context, plan *offsetmap.Plan, approval Ap
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
 	}
-	return &Started{Digest: plan.Digest, Tasks: len(status.Tasks)}, nil
+	doubts, err := m.overtakenSinceResume(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	return &Started{Digest: plan.Digest, Tasks: len(status.Tasks), Doubts: append([]offsetmap.Finding{}, doubts...)}, nil
 }
 
 // awaitRunning waits until the connector is RUNNING with every task RUNNING.

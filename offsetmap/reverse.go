@@ -32,6 +32,9 @@ type Return struct {
 	Measured map[TopicPartition]Measured
 	// Ends are the target's ends before the first resume.
 	Ends map[TopicPartition]NextOffset
+	// Overtaken says that somebody wrote offsets before the first resume, so that
+	// copying may not have begun at C.
+	Overtaken bool
 	// Acceptances are those of the rollback, not those of the plan.
 	Acceptances []Acceptance
 }
@@ -50,6 +53,8 @@ type Return struct {
 //   - A partition that is gone, a topic that was created again, a log that was
 //     cut, an offset that was cleared or set back, and a C' beyond the log end
 //     block.
+//   - Where copying may not have begun at C, M does not say that everything up to it
+//     was copied, and the boundary needs an acceptance that names the connector.
 //   - A stored offset of a topic that neither the plan nor an earlier one has
 //     needs an acceptance, and yields no row.
 //
@@ -79,6 +84,9 @@ func (p *Plan) Reverse(now Return) ([]Reverse, []Finding) {
 		case !measured:
 			r.block(checkPartitionMissing, d.TopicPartition.String(), "%s, and the source has no such partition", d)
 		}
+	}
+	if now.Overtaken {
+		r.ask("rollback/overtaken", p.Body.Connector.Name, Exact, "somebody wrote offsets before the connector was resumed, so it may not have begun at C: records before C' may have been copied by nobody")
 	}
 	findings := Accept(r.findings, now.Acceptances)
 	if Blocked(findings) != nil {

@@ -117,6 +117,16 @@ func TestReverse(t *testing.T) {
 		}, nil, []string{"block source/log-truncated orders-0 never"}},
 		{"the largest number", func(n now) { n.Stored[tp("orders-0")] = source(math.MaxInt64) }, nil, []string{"block rollback/offset-beyond-end orders-0 never"}},
 
+		{"another wrote before the resume", func(n now) { n.Overtaken = true }, nil, []string{"block rollback/overtaken orders-mirror exact"}},
+		{"another wrote before the resume, accepted", func(n now) {
+			n.Overtaken = true
+			n.Acceptances = []offsetmap.Acceptance{accept("rollback/overtaken", "orders-mirror")}
+		}, []offsetmap.Reverse{zero, one, two}, []string{"warn rollback/overtaken orders-mirror exact accepted by ana"}},
+		{"another wrote before the resume, not accepted by *", func(n now) {
+			n.Overtaken = true
+			n.Acceptances = []offsetmap.Acceptance{accept("rollback/overtaken", "*")}
+		}, nil, []string{"block rollback/overtaken orders-mirror exact", "warn plan/acceptance-unused * never"}},
+
 		{"start not measured", func(n now) { set(*n, "orders-0", func(m *offsetmap.Measured) { m.Range.Start = none }) }, nil, []string{"block source/range-unknown orders-0 never unmade"}},
 		{"end not measured", func(n now) { set(*n, "orders-0", func(m *offsetmap.Measured) { m.Range.End = none }) }, nil, []string{"block source/range-unknown orders-0 never unmade"}},
 		{"log of no offset", atLog("orders-0", 5000, 5000), nil, []string{"block rollback/offset-expired orders-0:3000 exact"}},

@@ -32,6 +32,7 @@ var areasOfChecks = []struct{ name, about string }{
 	{"confirm", "The points that have to be settled before a migration"},
 	{"plan", "The plan and its acceptances"},
 	{"journal", "What was done before"},
+	{"start", "What is looked at behind the resume"},
 	{"rollback", "The way back"},
 	{"restore", "A backup of the stored offsets that is put back"},
 	{"engine", "The order of the acts"},

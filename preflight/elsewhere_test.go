@@ -43,6 +43,7 @@ var elsewhere = map[string]shownBy{
 	"plan/expired":             {movedWorld, soundApply},
 	"plan/lifetime":            {"..TestAPlanLivesNoLongerThanWhatItCopies", "..TestAPlanOfWhatIsKeptLivesADay"},
 	"source/cluster":           {movedWorld, soundApply},
+	"start/overtaken":          {"internal/cutover.TestAWriteThatComesBeforeTheResumeIsFoundBehindIt", "internal/cutover.TestAWriteThatComesBeforeTheResumeIsFoundBehindIt"},
 	"source/log-truncated":     {"offsetmap.TestRecheck", "offsetmap.TestRecheck"},
 	"source/partition-added":   {movedWorld, soundApply},
 	"source/topic-recreated":   {"preflight.TestPC03TopicDeletedAndCreatedAgain", "preflight.TestPC03TopicDeletedAndCreatedAgain"},
@@ -70,6 +71,7 @@ var elsewhere = map[string]shownBy{
 	"rollback/offset-beyond-end":      {reverse, reverse},
 	"rollback/offset-expired":         {reverse, reverse},
 	"rollback/offset-without-records": {reverse, reverse},
+	"rollback/overtaken":              {reverse, reverse},
 	"rollback/target-unknown":         {reverse, reverse},
 	"rollback/unplanned":              {reverse, reverse},
 }

@@ -148,6 +148,8 @@ func TestTheRemedyOfALaterStepSaysHowToAccept(t *testing.T) {
 		switch c.ID {
 		case "rollback/another-form":
 			scope = "for <SCOPE>, the form that the finding names"
+		case "rollback/overtaken":
+			scope = "for <CONNECTOR>"
 		case "rollback/partition-kept":
 			scope = "for <PARTITION>"
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/internal/shown"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
 
@@ -114,6 +115,9 @@ subcommand that makes anything run. RUNNING proves nothing: watch does.`,
 				}
 				if err := a.printValue(started, func(w io.Writer) {
 					fmt.Fprintf(w, "connector %s is RUNNING with %d tasks, which proves nothing yet\nplan %s, started by %s\n", s.Connector.Name, started.Tasks, started.Digest, by)
+					for _, f := range started.Doubts {
+						fmt.Fprintln(w, shown.Line(f.String()))
+					}
 				}); err != nil {
 					return err
 				}

@@ -173,6 +173,8 @@ func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
 		return a.command(command) + ", once Flink tells; if it never will again, accept flink/job-unknown in the file, and " + a.command("plan", "--replace")
 	case errors.Is(e, flinkmm2.ErrNotKnown):
 		return a.command(command) + ", once that can be read"
+	case has["start/overtaken"]:
+		return a.command("rollback") + " now, since the connector runs; then runbook explain start/overtaken"
 	case isHandBack(e.Findings):
 		return "runbook explain " + e.Findings[0].Check
 	case runs != "":

@@ -153,11 +153,12 @@ func (w *world) race(ctx context.Context, apart bool) error {
 }
 
 // between is a journal that does something before an entry is written: what
-// others do between the last look of an act and the act.
+// others do between the last look of an act and the act, or behind it.
 type between struct {
 	flinkmm2.Journal
-	act string
-	do  func()
+	act   string
+	do    func()
+	after func() // before the act is noted as done
 }
 
 func (b *between) Append(ctx context.Context, e flinkmm2.Entry) error {
@@ -165,6 +166,9 @@ func (b *between) Append(ctx context.Context, e flinkmm2.Entry) error {
 		do := b.do
 		b.do = nil
 		do()
+	}
+	if e.Act == b.act && e.Phase == flinkmm2.PhaseDone && b.after != nil {
+		b.after()
 	}
 	return b.Journal.Append(ctx, e)
 }

@@ -108,8 +108,16 @@ type History struct {
 	// RollbackDone: the last rollback of the plan ended well, and nothing was
 	// resumed on the connector since, by whatever plan.
 	RollbackDone bool
-	Deleted      bool // the connector was deleted for this plan, or was about to be
-	Stopped      bool // a stop was sent for this plan, at any time: so it was seen running
+	// Proven: a proof of all that was to be copied came to its end since the last resume,
+	// and found it on the target.
+	Proven bool
+	// GaveBack: by this plan Flink was given what it goes on from, or may have been.
+	GaveBack bool
+	// Overtaken: behind the resume it was seen that somebody had written the offsets
+	// before it, so that the connector may not have begun at C.
+	Overtaken bool
+	Deleted   bool // the connector was deleted for this plan, or was about to be
+	Stopped   bool // a stop was sent for this plan, at any time: so it was seen running
 	// StoppedNow says that the caller, on its way to this goal, has sent a stop
 	// that the worker took. A resume that was still on its way is overruled by it.
 	StoppedNow bool

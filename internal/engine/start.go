@@ -13,6 +13,10 @@ func (d *decider) start() Decision {
 	if journal && d.rolledBack(h) {
 		return d.refusal()
 	}
+	if h.Overtaken {
+		d.add(Moved, OvertakenAt("", "a look behind the resume has found it"))
+		return d.refusal()
+	}
 	if c, ok := d.seen.Connector.Get(); ok && journal && h.Other == "" && h.Resumed && h.StartEnds != nil {
 		switch {
 		case c.State == "RUNNING":
