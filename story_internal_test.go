@@ -36,9 +36,13 @@ type story struct {
 	plans      map[string]*offsetmap.Plan
 	backups    map[string]*OffsetsBackup
 	boundary   *Boundary
-	journal    string // the name of the one in use
-	unreadable bool   // the journal
-	standing   bool   // the clock does not move by itself
+	stages     map[string]string // as last told
+	journal    string            // the name of the one in use
+	unreadable bool              // the journal
+	// copied are the offsets that MirrorMaker 2 has copied since it was resumed, the
+	// last not among them.
+	copied            map[offsetmap.TopicPartition]struct{ from, to int64 }
+	unreadableRecords bool
 
 	out    strings.Builder
 	depth  int
@@ -83,7 +87,11 @@ func TestStories(t *testing.T) {
 
 // tell runs a story and returns it with the answers that it has now.
 func tell(t *testing.T, text string) string {
-	s := &story{t: t, dir: t.TempDir(), world: newStoryWorld(), plans: map[string]*offsetmap.Plan{}, backups: map[string]*OffsetsBackup{}, journal: "1", killAt: -1}
+	s := &story{
+		t: t, dir: t.TempDir(), world: newStoryWorld(), journal: "1", killAt: -1,
+		plans: map[string]*offsetmap.Plan{}, backups: map[string]*OffsetsBackup{}, stages: map[string]string{},
+		copied: map[offsetmap.TopicPartition]struct{ from, to int64 }{},
+	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
@@ -93,6 +101,7 @@ func tell(t *testing.T, text string) string {
 		default:
 			s.say("%s", line)
 			s.run(line)
+			s.tellStage()
 		}
 	}
 	out := s.out.String()
@@ -103,6 +112,33 @@ func tell(t *testing.T, text string) string {
 		out = strings.ReplaceAll(out, b.Digest, name)
 	}
 	return out
+}
+
+// tellStage says where each plan stands, where that has changed.
+func (s *story) tellStage() {
+	for _, name := range slices.Sorted(maps.Keys(s.plans)) {
+		p := s.plans[name]
+		stands := s.standing(p)
+		text := fmt.Sprintf("%s is %s", name, stands.Stage)
+		if stands.Next != "" {
+			text += ", next " + string(stands.Next)
+		}
+		var against []string
+		for _, f := range stands.Against {
+			against = append(against, strings.TrimSpace(f.Check+" "+f.Scope))
+		}
+		if len(against) > 0 {
+			text += ", against it " + strings.Join(against, ", ")
+		}
+		if s.stages[name] != text {
+			s.stages[name] = text
+			s.say("  %s (%s)", text, strings.Join(stands.Why, "; "))
+		}
+	}
+}
+
+func (s *story) standing(p *offsetmap.Plan) engine.Standing {
+	return engine.StageOf(p, (&observer{m: s.migration(), plan: p}).look(s.t.Context()))
 }
 
 func (s *story) say(format string, args ...any) {
@@ -131,9 +167,7 @@ func (s *story) run(line string) {
 			panic(r)
 		}
 	}()
-	if !s.standing {
-		s.world.Now = s.world.Now.Add(time.Second)
-	}
+	s.world.Now = s.world.Now.Add(time.Second)
 	outer := *s
 	s.depth, s.events, s.kill, s.killAt, s.hooks, s.acts = s.depth+1, nil, "", -1, nil, nil
 	switch at, then, meanwhile := strings.Cut(what, ": "); {
@@ -201,6 +235,10 @@ func (s *story) killedAnywhere(do func(*story, []string), args []string) {
 		if s.quietly(do, args) {
 			s.t.Errorf("it was not killed %s", at)
 		}
+		left := ""
+		if p := s.plans[args[0]]; p != nil {
+			left = ": " + string(s.standing(p).Stage)
+		}
 		s.events, s.killAt, s.acts = nil, -1, nil
 		s.world.Now = s.world.Now.Add(time.Second)
 		var end string
@@ -213,7 +251,7 @@ func (s *story) killedAnywhere(do func(*story, []string), args []string) {
 				}
 			}
 		}, args)
-		s.say("killed %s; again: %s", at, strings.Join(append(s.acts, end), ", "))
+		s.say("killed %s%s; again: %s", at, left, strings.Join(append(s.acts, end), ", "))
 		if diff := cmp.Diff(shownWorld(after.world), shownWorld(s.world)); diff != "" && strings.HasPrefix(end, "ok") {
 			s.t.Errorf("killed %s and run again, the world is another (-once +twice):\n%s", at, diff)
 		}
@@ -244,6 +282,7 @@ func shownWorld(w engine.Observed) map[string]string {
 
 type storySnapshot struct {
 	world    engine.Observed
+	copied   map[offsetmap.TopicPartition]struct{ from, to int64 }
 	journals map[string][]byte
 }
 
@@ -252,7 +291,7 @@ func (s *story) snapshot() storySnapshot {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	out := storySnapshot{world: s.world, journals: map[string][]byte{}}
+	out := storySnapshot{world: s.world, copied: maps.Clone(s.copied), journals: map[string][]byte{}}
 	for _, f := range files {
 		if out.journals[f], err = os.ReadFile(f); err != nil {
 			s.t.Fatal(err)
@@ -262,7 +301,7 @@ func (s *story) snapshot() storySnapshot {
 }
 
 func (s *story) restore(to storySnapshot) {
-	s.world = to.world
+	s.world, s.copied = to.world, maps.Clone(to.copied)
 	for f := range s.snapshot().journals {
 		if err := os.Remove(f); err != nil {
 			s.t.Fatal(err)
@@ -281,7 +320,7 @@ func (s *story) migration() *Migration {
 	m, err := New(Config{
 		Source: Cluster{Admin: storyAdmin{}, Options: options}, Target: Cluster{Admin: storyAdmin{}, Options: options},
 		Connect: storyWorker{s: s}, Connector: storyConnector, Journal: storyJournal{NewFileJournal(s.journalFile()), s},
-	}, WithActor("ann"), WithLogger(slog.New(storyLog{s: s})), WithClock(func() time.Time { return s.world.Now }, s.sleep))
+	}, WithActor("ann"), WithLogger(slog.New(storyLog{s: s})), WithDeliveryReader(storyDelivery{s}), WithClock(func() time.Time { return s.world.Now }, s.sleep))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -346,6 +385,10 @@ func (s *story) outcome(err error, ok string) {
 	default:
 		s.say("error, exit %d: %v", ExitStatus(err), err)
 	}
+	s.findings(findings)
+}
+
+func (s *story) findings(findings []offsetmap.Finding) {
 	for _, f := range findings {
 		s.say("  %s", strings.Join(strings.Fields(f.Check+" "+f.Scope+" | "+f.Detail), " "))
 	}

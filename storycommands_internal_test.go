@@ -16,7 +16,8 @@ import (
 //
 //	create                      the connector, STOPPED
 //	plan NAME [KEY=VALUE...]    made of what stands there; see storyPlan
-//	apply|verify|start|rollback|commit-boundary|rewrite-savepoint NAME
+//	apply|verify|start|rollback NAME
+//	commit-boundary|rewrite-savepoint|hand-back|old-savepoint NAME
 //	backup NAME                 of what stands there, as Apply keeps one
 //	restore NAME [accept=SCOPE...]
 //
@@ -33,13 +34,15 @@ import (
 //	connector STATE [TASKS] | gone | unknown | by hand
 //	stored PARTITION OFFSET|none, stored unknown, stored foreign
 //	copies PARTITION OFFSET [uncommitted]
-//	source PARTITION start|end OFFSET, recreated, gone, added, unknown; source unknown
+//	source PARTITION start|end OFFSET, recreated, gone, added, unknown; source unknown|known
 //	target PARTITION END|unknown
 //	cluster source|target|producer ID|unknown
 //	worker VERSION PLUGIN|unknown, config DIGEST|unknown, given other
 //	active TOPIC|unknown|untracked
 //	group PARTITION OFFSET, group unknown
 //	flink running|unknown|silent, transaction PARTITION
+//	records unreadable
+//	proof NAME PHASE [SHARD]
 //	clock DURATION
 //	journal lost|torn|unreadable|readable|NAME
 var storyCommands map[string]func(*story, []string)
@@ -48,11 +51,19 @@ func init() { // the commands refer to the map
 	storyCommands = map[string]func(*story, []string){
 		"create": (*story).create, "plan": (*story).plan,
 		"apply": (*story).apply, "verify": (*story).verify, "start": (*story).start, "rollback": (*story).rollback,
-		"commit-boundary": (*story).commitBoundary, "rewrite-savepoint": (*story).rewriteSavepoint, "launch": (*story).launch,
+		"commit-boundary": (*story).commitBoundary, "rewrite-savepoint": (*story).rewriteSavepoint, "hand-back": (*story).handBackOffsets, "old-savepoint": (*story).oldSavepoint, "launch": (*story).launch,
 		"backup": (*story).backup, "restore": (*story).putBack,
 		"connector": storyConnectorIs, "stored": storyStored, "copies": storyCopies, "source": storySourceIs, "target": storyTarget,
 		"cluster": storyCluster, "worker": storyWorkerIs, "config": storyConfigIs, "given": storyGiven, "active": storyActive,
 		"group": storyGroup, "flink": storyFlink, "transaction": storyTransaction,
+		"records": func(s *story, _ []string) { s.unreadableRecords = true },
+		"proof": func(s *story, args []string) {
+			e := Entry{Act: actWatch, Plan: s.named(args).Digest, Phase: Phase(args[1])}
+			if len(args) > 2 {
+				e.Shard = args[2]
+			}
+			s.append(e)
+		},
 		"clock": storyClock, "journal": storyJournalIs,
 	}
 }
@@ -95,8 +106,11 @@ func (s *story) verify(args []string) {
 
 func (s *story) start(args []string) {
 	p := s.named(args)
-	_, err := s.migration().Start(s.t.Context(), p, Approval{Digest: p.Digest, By: "ann"})
+	out, err := s.migration().Start(s.t.Context(), p, Approval{Digest: p.Digest, By: "ann"})
 	s.outcome(err, "")
+	if err == nil {
+		s.findings(out.Doubts)
+	}
 }
 
 func (s *story) rollback(args []string) {
@@ -121,20 +135,30 @@ func (s *story) rollback(args []string) {
 // commitBoundary is the decision and the journal of CommitBoundary; the group itself
 // is no part of a story.
 func (s *story) commitBoundary(args []string) {
-	s.handBack(engine.CommitBoundary, s.named(args), Entry{Act: actCommit, Group: "copy"})
+	s.handBack(engine.CommitBoundary, s.named(args), Entry{Form: FormGroup, Group: "copy"})
 }
 
 func (s *story) rewriteSavepoint(args []string) {
-	s.handBack(engine.RewriteSavepoint, s.named(args), Entry{Act: actRewrite, Rewritten: "sha256:" + strings.Repeat("ee", 32)})
+	s.handBack(engine.RewriteSavepoint, s.named(args), Entry{Form: FormSavepoint, Rewritten: "sha256:" + strings.Repeat("ee", 32)})
+}
+
+// handBackOffsets is the same for starting offsets, and oldSavepoint for the savepoint
+// that the plan was made from.
+func (s *story) handBackOffsets(args []string) {
+	s.handBack(engine.HandBack, s.named(args), Entry{Form: FormInitializer})
+}
+
+func (s *story) oldSavepoint(args []string) {
+	s.handBack(engine.OldSavepoint, s.named(args), Entry{Form: FormOldSavepoint})
 }
 
 func (s *story) handBack(goal engine.Goal, p *offsetmap.Plan, e Entry) {
 	m := s.migration()
 	way, err := m.reach(s.t.Context(), goal, p, "")
 	if err == nil {
-		e.Plan, e.Savepoint = p.Digest, savepointID(p.Body.Savepoint)
+		e.Act, e.Plan, e.Savepoint = actHandBack, p.Digest, savepointID(p.Body.Savepoint)
 		err = m.actAfter(s.t.Context(), way.entries, e, func(context.Context) error {
-			return storyWorker{s: s}.call("hand-back", "C' is handed to Flink", func(*engine.Observed) {})
+			return storyWorker{s: s}.call("hand-back", "Flink is given "+string(e.Form), func(*engine.Observed) {})
 		})
 	}
 	s.outcome(err, "")
@@ -191,11 +215,20 @@ func storyCopies(s *story, args []string) {
 		v, _ := m.Value()
 		from = v + 1
 	}
+	if earlier, ran := s.copied[tp]; ran { // and not all of it committed
+		from = earlier.to
+	}
 	measure(&s.world, tp, func(m *offsetmap.Measured) {
 		end, _ := m.TargetEnd.Value()
 		m.TargetEnd = storyNext(fmt.Sprint(end + to + 1 - from))
 	})
 	activate(&s.world, tp.Topic)
+	begun, ran := s.copied[tp]
+	if !ran {
+		begun.from = from
+	}
+	begun.to = to + 1
+	s.copied[tp] = begun
 	if len(args) < 3 {
 		storeAt(&s.world, tp, storySource(args[1]))
 	}
@@ -204,6 +237,10 @@ func storyCopies(s *story, args []string) {
 func storySourceIs(s *story, args []string) {
 	if args[0] == "unknown" {
 		s.world.Measured = offsetmap.NotKnown[measuredByPartition](errStory)
+		return
+	}
+	if args[0] == "known" {
+		s.world.Measured = newStoryWorld().Measured
 		return
 	}
 	tp := storyTP(args[0])

@@ -37,6 +37,7 @@ func (s *story) plan(args []string) {
 		case "group":
 			group = &offsetmap.Group{ID: "copy"}
 			committed[storyTP(where)] = storyNext(what)
+			s.world.Group = offsetmap.Known(committed)
 		case "accept":
 			check, scope, _ := strings.Cut(value, ":")
 			acceptances = append(acceptances, offsetmap.Acceptance{Check: check, Scope: scope, By: "ann", Reason: "audit writes too"})

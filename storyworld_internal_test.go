@@ -16,6 +16,7 @@ import (
 	"github.com/flinkmm2/flinkmm2/connectrest"
 	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
+	"github.com/flinkmm2/flinkmm2/preflight"
 )
 
 const (
@@ -172,6 +173,9 @@ func (w storyWorker) AlterOffsetsInParts(_ context.Context, _ string, entries []
 		}
 		texts = append(texts, fmt.Sprintf("%s=%s", tp, writes[tp]))
 	}
+	if c, _ := w.s.world.Connector.Get(); c.State != "STOPPED" {
+		return fmt.Errorf("409: the connector is %s", c.State)
+	}
 	return w.call("write", "PATCH offsets "+strings.Join(texts, " "), func(world *engine.Observed) {
 		for i, tp := range slices.SortedFunc(maps.Keys(writes), offsetmap.TopicPartition.Compare) {
 			if i > 0 {
@@ -262,6 +266,26 @@ func (storyAdmin) DescribeACLs(context.Context, *kadm.ACLBuilder) (kadm.Describe
 
 func (storyAdmin) ListGroups(context.Context, ...string) (kadm.ListedGroups, error) {
 	return nil, errStory
+}
+
+// storyDelivery knows what was copied since the resume.
+type storyDelivery struct{ s *story }
+
+func (d storyDelivery) Deliveries(_ context.Context, req preflight.DeliveryRequest) (map[offsetmap.TopicPartition]preflight.Delivery, error) {
+	out := map[offsetmap.TopicPartition]preflight.Delivery{}
+	for _, p := range req.Positions {
+		up, _ := p.Next.Value()
+		copied, ran := d.s.copied[p.TopicPartition]
+		switch {
+		case d.s.unreadableRecords:
+			out[p.TopicPartition] = preflight.Delivery{Outcome: preflight.Unproven, Reason: "the bound of records was reached"}
+		case ran && copied.from < up && copied.to >= up:
+			out[p.TopicPartition] = preflight.Delivery{Outcome: preflight.Delivered, Looked: 5}
+		default:
+			out[p.TopicPartition] = preflight.Delivery{Outcome: preflight.NotDelivered, Looked: 5, Missing: 5}
+		}
+	}
+	return out, nil
 }
 
 // storyJournal is a real journal; each line is one event before it and one after it.
