@@ -42,7 +42,8 @@ type AcceptancePoint struct {
 	// Attested is the word of a person for what is open. It is null where there is
 	// none, or where it does not stand against what was seen.
 	Attested *offsetmap.Attestation[string] `json:"attested"`
-	// Next says what to do about what is open, empty when the point is shown.
+	// Next says what to do about what is open, empty when the point is shown. Its commands
+	// have the placeholders of a remedy, which preflight.Names fills.
 	Next string `json:"next,omitempty"`
 }
 

@@ -84,18 +84,18 @@ func (p acceptancePoint) judge(f acceptanceFacts, r AcceptanceRequest) Acceptanc
 
 func acceptancePoints() []acceptancePoint {
 	const (
-		watch = "Watch again, until everything is proven: runbook watch --until caught-up"
-		back  = "; else go back: runbook rollback"
+		watch = "Watch again, until everything is proven: `runbook -f <MIGRATION> watch --until caught-up`"
+		back  = "; else go back: `runbook -f <MIGRATION> rollback`"
 	)
 	return []acceptancePoint{
-		{AcceptImported, "Every partition of the plan was written to Connect, and read back", "Start the plan, or look who has altered the connector's offsets since: GET /connectors/NAME/offsets" + back, imported},
+		{AcceptImported, "Every partition of the plan was written to Connect, and read back", "Start the plan, or look who has altered the connector's offsets since: `curl <WORKER>/connectors/<CONNECTOR>/offsets`" + back, imported},
 		{AcceptFirstRecord, "MirrorMaker 2 reads each partition from C, or from the first visible record behind it", watch + ". Of a partition that nobody writes to, state what is known of it", firstRecord},
 		{AcceptNothingMissing, "No record behind the boundary is missing", watch + back, nothingMissing},
-		{AcceptRunning, "Connector and tasks are RUNNING, the source offsets advance, and the lag goes to nothing", "Read the worker's log, and GET /connectors/NAME/status. Watch again: runbook watch --until caught-up" + back, isRunning},
+		{AcceptRunning, "Connector and tasks are RUNNING, the source offsets advance, and the lag goes to nothing", "Read the worker's log, and `curl <WORKER>/connectors/<CONNECTOR>/status`. Watch again: `runbook -f <MIGRATION> watch --until caught-up`" + back, isRunning},
 		{AcceptImage, "The workers run the image as agreed: no root, the pod's address advertised, logs to stdout", "No API shows it: state it (attest.confirm.image and attest.confirm.kubernetes before the plan, or the point image now)", imageAsAgreed},
-		{AcceptRestart, "After a restart of the workers the copying goes on from Connect's offsets", "Mark, restart the workers one by one, and prove: runbook watch --mark-restart, then runbook watch --after-restart. Of a restart that was not marked, state what was seen", afterRestart},
-		{AcceptNoCompanions, "There is no MirrorCheckpointConnector and no MirrorHeartbeatConnector", "Delete it: DELETE /connectors/NAME", noCompanions},
-		{AcceptNoSynchronisation, "No offset-sync, group offset, topic config or ACL was synchronised since the start", "Find out who has changed it: kafka-configs.sh --describe --topic TOPIC, kafka-acls.sh --list --topic TOPIC, kafka-consumer-groups.sh --describe --group GROUP on the target. State what is known of it", noSynchronisation},
+		{AcceptRestart, "After a restart of the workers the copying goes on from Connect's offsets", "Mark, restart the workers one by one, and prove: `runbook -f <MIGRATION> watch --mark-restart`, then `runbook -f <MIGRATION> watch --after-restart`. Of a restart that was not marked, state what was seen", afterRestart},
+		{AcceptNoCompanions, "There is no MirrorCheckpointConnector and no MirrorHeartbeatConnector", "Delete it: `curl -X DELETE <WORKER>/connectors/<OTHER>`", noCompanions},
+		{AcceptNoSynchronisation, "No offset-sync, group offset, topic config or ACL was synchronised since the start", "Find out who has changed it: `kafka-configs.sh --bootstrap-server <TARGET> --describe --topic <NAME>`, `kafka-acls.sh --bootstrap-server <TARGET> --list --topic <NAME>`, `kafka-consumer-groups.sh --bootstrap-server <TARGET> --describe --group <CONSUMER-GROUP>`. State what is known of it", noSynchronisation},
 		{AcceptAsBefore, "Target topics, partitions and the form of records are as the old job left them", "Compare a record of before with one of after C, tell the consumers, and state what is known of it", asBefore},
 	}
 }

@@ -51,7 +51,10 @@ func noSynchronisation(f acceptanceFacts, j *judgement) {
 		names, known := moved(side.what, side.was, side.is)
 		checkpoints = checkpoints || !known
 		for _, name := range names {
+			expected := offsetSyncsExpected(f.plan)
 			switch {
+			case name == own.SyncsOnTarget && expected != "":
+				j.lacks("%s: %s, which is this flow's, has moved since the start, as the plan says that it would: %s", side.what, name, expected)
 			case slices.Contains(side.own, name):
 				j.denies("%s: %s, which is this flow's, has moved since the start", side.what, name)
 				checkpoints = true
@@ -77,6 +80,22 @@ func noSynchronisation(f acceptanceFacts, j *judgement) {
 	default:
 		j.saw("the offsets of %d groups without a member have moved since the start of %s: %s. There is no MirrorCheckpointConnector and this flow has no checkpoints, so that MirrorMaker 2 has not done it here; a consumer that came and went does", len(names), since, someOf(names))
 	}
+}
+
+// offsetSyncsExpected says why offset-syncs had to be written to the target by the plan, or
+// nothing where it has no such word. What nobody can have otherwise, or somebody has
+// accepted, is no fault that was found: it keeps the point from being shown, and a person
+// may answer for it.
+func offsetSyncsExpected(plan *offsetmap.Plan) string {
+	for _, found := range plan.Body.Findings {
+		switch {
+		case found.Check == "config/offset-syncs-unavoidable":
+			return found.Detail
+		case found.Check == "config/offset-syncs" && found.Accepted != nil:
+			return text("%s accepted that %s", []any{found.Accepted.By, found.Detail})
+		}
+	}
+	return ""
 }
 
 // configNow returns the connector's config when it is the plan's.

@@ -162,12 +162,42 @@ func (s *side) answersACLs(with *kerr.Error) {
 	})
 }
 
-// A worker before 3.9 writes offset-syncs whatever its config says.
-func TestAWorkerThatCannotLeaveOffsetSyncsOutIsNotAccepted(t *testing.T) {
+// A worker before 3.9 writes offset-syncs whatever its config says: that none was written
+// is never shown then, and a person may answer for it, unless something else was seen.
+func TestOffsetSyncsThatAWorkerCannotLeaveOutAreAPersonsMatter(t *testing.T) {
 	t.Parallel()
-	w, proof := copied(t, preparedOn(t, "3.8.1", map[string]string{"offset-syncs.topic.location": "target", "offset-syncs.topic.replication.factor": "1", "emit.offset-syncs.enabled": ""}))
-	list, err := w.steps.AcceptanceList(t.Context(), w.plan, flinkmm2.AcceptanceRequest{Proof: proof, Attested: words()})
-	if got := point(t, list, flinkmm2.AcceptNoSynchronisation); !errors.Is(err, flinkmm2.ErrNotProven) || !strings.Contains(strings.Join(got.Open, "\n"), "mm2-offset-syncs.source.internal, which is this flow's, has moved") {
-		t.Errorf("%v, %s", err, got.Open)
+	for name, after := range map[string]func(*testing.T, *wayBack){
+		"offset-syncs alone": nil,
+		"checkpoints too": func(t *testing.T, w *wayBack) {
+			w.target.create(t, "source.checkpoints.internal")
+			w.target.write(t, "source.checkpoints.internal")
+		},
+		"offset-syncs on the source": func(t *testing.T, w *wayBack) { w.source.create(t, "mm2-offset-syncs.target.internal") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, proof := copied(t, preparedOn(t, "3.8.1", map[string]string{"offset-syncs.topic.location": "target", "offset-syncs.topic.replication.factor": "1", "emit.offset-syncs.enabled": ""}))
+			if after != nil {
+				after(t, w)
+			}
+			list, err := w.steps.AcceptanceList(t.Context(), w.plan, flinkmm2.AcceptanceRequest{Proof: proof, Attested: words()})
+			const says = "mm2-offset-syncs.source.internal, which is this flow's, has moved since the start, as the plan says that it would: MirrorMaker 2 3.8.1 always writes offset-syncs"
+			if got := point(t, list, flinkmm2.AcceptNoSynchronisation); !errors.Is(err, flinkmm2.ErrNotProven) || got.State != flinkmm2.NotProven || !strings.Contains(strings.Join(got.Open, "\n"), says) {
+				t.Errorf("%v, %s, %s", err, got.State, got.Open)
+			}
+			attested := words()
+			attested[flinkmm2.AcceptNoSynchronisation] = *offsetmap.Attest("one small topic more", "ana", "change 4711: nobody reads it")
+			list, err = w.steps.AcceptanceList(t.Context(), w.plan, flinkmm2.AcceptanceRequest{Proof: proof, Attested: attested})
+			got := point(t, list, flinkmm2.AcceptNoSynchronisation)
+			if after != nil {
+				if !errors.Is(err, flinkmm2.ErrNotProven) || got.State != flinkmm2.NotProven {
+					t.Errorf("a word stands against what was seen: %v, %s", err, got.State)
+				}
+				return
+			}
+			if err != nil || got.State != flinkmm2.Attested || !list.Complete || !strings.Contains(strings.Join(got.Open, "\n"), says) {
+				t.Errorf("with a word for it: %v, %s, %s", err, got.State, got.Open)
+			}
+		})
 	}
 }

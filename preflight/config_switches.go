@@ -59,7 +59,7 @@ func switchConfigChecks() []Check {
 		Acceptable: offsetmap.Never,
 		Looks:      "the version of MirrorMaker 2",
 		Why:        "Before 3.9 there is no switch: an offset-syncs topic is created and written in any case.",
-		Remedy:     "Use a worker of 3.9 or later, or live with one small compacted topic.",
+		Remedy:     "Use a worker of 3.9 or later, or live with one small compacted topic: the acceptance list does not show then that no offset-sync was written, and somebody answers for that (acceptance, no-synchronisation).",
 		Judge: withConfig(func(c *Case, _ settings, r *Reporter) {
 			if v, err := c.Facts.MirrorVersion(); err == nil && !v.AtLeast(3, 9) {
 				r.Warn("", "MirrorMaker 2 %s always writes offset-syncs", v)

@@ -91,6 +91,10 @@ journal. It writes state.dir/acceptance.json and changes nothing anywhere. It en
 
 // accepted prints and keeps a list, and returns what is not proven.
 func (a *app) accepted(path string, list *flinkmm2.AcceptanceList, verdict error) error {
+	names := a.names()
+	for i, p := range list.Points {
+		list.Points[i].Next = names.Fill(p.Next)
+	}
 	document, err := list.Encode()
 	if err != nil {
 		return err
