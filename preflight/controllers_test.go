@@ -2,6 +2,7 @@ package preflight_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -118,4 +119,40 @@ func TestOthersActsAreReported(t *testing.T) {
 	l.finds("connector/other-controller", `warn journal: the last acts are somebody else's: stop by "an\x1ba" at 2026-03-04T05:06:07Z; agree on who goes on`)
 	l.question.OtherActs = append(l.question.OtherActs, preflight.OtherAct{Act: "apply", By: "ben", At: at, Meanwhile: true})
 	l.finds("connector/other-controller", "block journal: while this was looked at, somebody acted by the same journal: apply by ben at 2026-03-04T05:06:07Z")
+}
+
+func TestTheConnectorIsLookedAtTwiceWhereASurveyWaits(t *testing.T) {
+	t.Parallel()
+	const once = "the connector was looked at once"
+	for name, c := range map[string]struct {
+		calm, window time.Duration
+		once         bool
+	}{
+		"nothing is waited for": {0, 0, true},
+		"for the workers":       {time.Second, 0, false},
+		"for the brokers":       {0, time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, setup{})
+			clock := &fastClock{}
+			l.probe.Now, l.probe.Sleep, l.probe.Calm, l.probe.Window = clock.Now, clock.Sleep, c.calm, c.window
+			r := l.whole()
+			i := slices.IndexFunc(r.Results, func(r preflight.Result) bool { return r.Check == "connector/other-controller" })
+			if saw := r.Results[i].Saw; slices.Contains(saw, once) != c.once || !slices.Contains(saw, "no name and no address as the Strimzi operator gives them") {
+				t.Errorf("saw %q", saw)
+			}
+		})
+	}
+}
+
+func TestAConnectorThatWasNotSeenFirstWasNotCreatedSince(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	seen := l.refuse("/connectors/" + connector)
+	l.probe.Sleep = func(context.Context, time.Duration) error { seen(); return nil }
+	r := l.whole()
+	if len(found(r, "connector/unknown")) != 1 || len(found(r, "connector/other-controller")) > 0 {
+		t.Errorf("findings %v", r.Findings)
+	}
 }

@@ -1,8 +1,7 @@
 package preflight_test
 
 import (
-	"fmt"
-	"slices"
+	"context"
 	"strconv"
 	"strings"
 	"testing"
@@ -86,107 +85,6 @@ func TestWhatIsYetToBeWrittenEndsTheLatestStartToo(t *testing.T) {
 	}
 }
 
-func TestRetentionBySizeIsCountedDown(t *testing.T) {
-	t.Parallel()
-	// 10 records, of which 5 are unread, were written within the hour: 10 offsets an hour,
-	// whatever an offset takes. So a limit of so many offsets leaves its tenth of hours, less
-	// the half hour of the unread.
-	for name, c := range map[string]struct {
-		offsets int64
-		old     bool
-		want    string
-		says    []string
-		left    time.Duration
-	}{
-		"all that is unread goes":      {4, false, "block source/retention payments-0:size,block source/rollback-until payments-0", []string{"the 5 offsets from C = 5 on take about ", "they may go at any moment"}, 0},
-		"within the hour":              {12, false, "block source/retention payments-0:size,block source/rollback-until payments-0", []string{"an estimate, the first of them go within 4"}, 42 * time.Minute},
-		"within the day":               {105, false, "warn source/retention payments", []string{"at 10 offsets an hour, an estimate, the first of them go within 10h", ": payments-0"}, 10 * time.Hour},
-		"later":                        {1005, false, "", nil, 100 * time.Hour},
-		"never, as nothing is written": {12, true, "", nil, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := newLab(t, setup{})
-			written := time.Now()
-			if c.old {
-				written = written.Add(-2 * time.Hour)
-			}
-			l.write(l.from, "payments", 0, 10, written)
-			l.question.Positions[2] = at("payments", 0, 5)
-			for _, topic := range []string{"orders", "payments"} {
-				l.alter(l.probe.Source, topic, "retention.ms", "-1")
-				l.alter(l.probe.Target, topic, "retention.ms", "-1")
-			}
-			mean := l.sizeOf("payments", 0) / 10
-			l.alter(l.probe.Source, "payments", "retention.bytes", strconv.FormatInt(mean*c.offsets, 10))
-			r := l.judge()
-			l.want(r, strings.FieldsFunc(c.want, func(r rune) bool { return r == ',' })...)
-			for _, part := range c.says {
-				l.says(found(r, "source/retention")[0], part)
-			}
-			if c.left == 0 && c.want == "" {
-				if !r.LatestStart.IsAbsent() {
-					t.Errorf("a latest start of a log that does not grow: %v", r.LatestStart)
-				}
-				return
-			}
-			d, left := deadline(t, r.LatestStart)
-			if left < c.left-2*time.Minute || left > c.left+2*time.Minute || d.Scope != "payments-0" || !d.Estimated {
-				t.Errorf("%s left by %+v, want %s", left, d, c.left)
-			}
-		})
-	}
-}
-
-// The disk tells how large a record is only by the records that are there.
-func TestRetentionBySizeIsNotCountedDownWithoutARecordOnTheDisk(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		local int64
-		fails error
-		want  string
-	}{
-		"one of ten is on the disk": {local: 9},
-		"none is":                   {local: 10, want: "takes what lies from C on: all its records are in remote storage, and no broker tells how large they are there"},
-		"nobody knows":              {fails: kerr.UnsupportedVersion, want: "takes what lies from C on: remote.storage.enable is true, and where the log on the leader's disk begins is not known: "},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := newLab(t, setup{})
-			l.probe.Source = telling{Client: l.probe.Source.(*kadm.Client), settings: map[string]string{"remote.storage.enable": "true"}, local: c.local, noLocal: c.fails}
-			l.alter(kadm.NewClient(l.from), "orders", "retention.bytes", "1000000000")
-			r := l.judge()
-			sized := slices.DeleteFunc(found(r, "source/retention"), func(f offsetmap.Finding) bool { return f.Scope != "orders:size" })
-			if c.want == "" {
-				if len(sized) > 0 || !strings.Contains(fmt.Sprint(r.Results), "orders-0: retention.bytes is 1000000000, and the 5 offsets from C = 5 on take about "+strconv.FormatInt(5*l.sizeOf("orders", 0), 10)+" bytes") {
-					t.Errorf("found %v, by %v", sized, r.Results)
-				}
-				return
-			}
-			if len(sized) != 1 || !sized[0].Unmade || !strings.Contains(sized[0].Detail, c.want) {
-				t.Errorf("found %v, want that %s", r.Findings, c.want)
-			}
-			if d, _ := deadline(t, r.LatestStart); !strings.Contains(d.Unknown, "orders-0: retention.bytes is 1000000000: ") {
-				t.Errorf("the deadline is %+v", d)
-			}
-		})
-	}
-}
-
-// sizeOf is what the broker says that a log of the source takes.
-func (l *lab) sizeOf(topic string, partition int32) int64 {
-	l.t.Helper()
-	of := kadm.TopicsSet{}
-	of.Add(topic, partition)
-	all, err := l.probe.Source.DescribeAllLogDirs(l.t.Context(), of)
-	l.must(err)
-	var size int64
-	all.Each(func(d kadm.DescribedLogDir) {
-		d.Topics.Each(func(p kadm.DescribedLogDirPartition) { size += p.Size })
-	})
-	return size
-}
-
 func TestALogWhoseSizeIsDeniedIsNotCountedDown(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, setup{})
@@ -262,5 +160,48 @@ func TestTheWayBackEndsByWhatItNeeds(t *testing.T) {
 				t.Errorf("findings %v", fired)
 			}
 		})
+	}
+}
+
+// asking counts the questions after the first record since a moment.
+type asking struct {
+	*kadm.Client
+	moments *int
+}
+
+func (a asking) ListOffsetsAfterMilli(ctx context.Context, ms int64, topics ...string) (kadm.ListedOffsets, error) {
+	*a.moments++
+	return a.Client.ListOffsetsAfterMilli(ctx, ms, topics...)
+}
+
+// No age takes a record of a topic that is compacted alone, or that keeps all. A moment is
+// asked about once.
+func TestNoMoreMomentsAreLookedForThanTell(t *testing.T) {
+	t.Parallel()
+	week := []string{"retention.ms", "604800000"}
+	count := func(spans []time.Duration, settings ...string) (n int) {
+		l := aged(t, 4*24*time.Hour)
+		for _, topic := range []string{"orders", "payments"} {
+			l.alter(l.probe.Source, topic, settings...)
+			l.alter(l.probe.Target, topic, "retention.ms", "-1")
+		}
+		l.probe.Source, l.probe.Spans = asking{l.probe.Source.(*kadm.Client), &n}, spans
+		l.observe()
+		return n
+	}
+	for name, settings := range map[string][]string{
+		"compacted alone": append([]string{"cleanup.policy", "compact", "delete.retention.ms", "-1"}, week...),
+		"kept for ever":   {"retention.ms", "-1"},
+	} {
+		if n := count([]time.Duration{36 * time.Hour}, settings...); n > 1 {
+			t.Errorf("%s: %d moments are looked for", name, n)
+		}
+	}
+	few := count(nil, week...)
+	if same := count([]time.Duration{6 * time.Hour, -time.Hour, 0}, week...); few == 0 || same != few {
+		t.Errorf("%d moments are looked for, and %d where the spans are none or known", few, same)
+	}
+	if more := count([]time.Duration{36 * time.Hour}, week...); more <= few {
+		t.Errorf("%d moments are looked for, and %d with one more span", few, more)
 	}
 }

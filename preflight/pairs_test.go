@@ -1,6 +1,8 @@
 package preflight
 
 import (
+	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -290,5 +292,17 @@ func TestMomentsAreThoseThatTheSettingsAskAbout(t *testing.T) {
 	wanted = moments{}
 	if limitMoments(now, "a", limits, wanted); len(wanted) != 1 {
 		t.Errorf("%d moments where the limits cannot be read, want that of the retention: %v", len(wanted), wanted)
+	}
+}
+
+func TestADeadlineListsTheFirstReasonsWhyItMayBeSooner(t *testing.T) {
+	for n, want := range map[int]string{5: "1; 2; 3; 4; 5", 6: "1; 2; 3; 4; 5; and 1 more"} {
+		var d deadlines
+		for i := range n {
+			d.unknown(errors.New(strconv.Itoa(i + 1)))
+		}
+		if err := d.fact().Err(); err == nil || err.Error() != want {
+			t.Errorf("of %d: %v, want %s", n, err, want)
+		}
 	}
 }
