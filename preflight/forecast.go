@@ -82,7 +82,7 @@ func (f Facts) ahead(p offsetmap.Position, level offsetmap.Isolation) int64 {
 		end = r.Stable
 	}
 	from := p.Next
-	if from.IsNone() || from.Compare(r.Start) < 0 { // C can only be the log start then
+	if from.Compare(r.Start) < 0 { // or none: C can only be the log start then
 		from = r.Start
 	}
 	n, _ := end.Sub(from)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kadm"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 	"github.com/flinkmm2/flinkmm2/preflight"
@@ -73,4 +74,42 @@ func TestAForecastOfWhatIsNotKnownSaysHowManyAtMost(t *testing.T) {
 	if f = l.judge().Forecast; f == nil || f.Records != 1 || f.AtMost != 5 || f.Partitions[0].Why != "the time was up" {
 		t.Errorf("%+v", f)
 	}
+}
+
+// What can come twice lies between C, or the log start, and the end that is readable.
+func TestAtMostWhatTheConnectorWillReadComesTwice(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		level  offsetmap.Isolation
+		expire int64
+		atMost int64
+	}{
+		"to the end":                {offsetmap.ReadUncommitted, 0, 7},
+		"to the last stable offset": {offsetmap.ReadCommitted, 0, 5},
+		"from the log start":        {offsetmap.ReadUncommitted, 8, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, setup{})
+			l.question.Attestations.Isolation = attest(c.level)
+			l.open("orders", 0, 2)
+			if c.expire > 0 {
+				_, err := l.probe.Source.(*kadm.Client).DeleteRecords(t.Context(), kadm.Offsets{"orders": {0: {Topic: "orders", Partition: 0, At: c.expire}}})
+				l.must(err)
+			}
+			l.probe.Delivery = reading{found: map[offsetmap.TopicPartition]preflight.Delivery{tp("orders", 0): {Outcome: preflight.Unproven}}}
+			f := l.whole().Forecast
+			if f == nil || len(f.Partitions) == 0 || f.Partitions[0].AtMost != c.atMost || !f.Partitions[0].AtLeast {
+				t.Errorf("%+v, want at most %d", f, c.atMost)
+			}
+		})
+	}
+	t.Run("all are known", func(t *testing.T) {
+		t.Parallel()
+		l := newLab(t, setup{})
+		l.probe.Delivery = reading{found: map[offsetmap.TopicPartition]preflight.Delivery{tp("orders", 0): {Outcome: preflight.Unproven, Beyond: 5}}}
+		if f := l.whole().Forecast; f == nil || f.Partitions[0].AtMost != 5 || f.Partitions[0].AtLeast {
+			t.Errorf("%+v", f)
+		}
+	})
 }
