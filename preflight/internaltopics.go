@@ -168,11 +168,13 @@ func (t InternalTopic) judge(r *Reporter) {
 }
 
 func (t InternalTopic) fewestReplicas() int {
-	fewest := -1
-	for _, p := range t.Partitions {
-		if all, _ := t.replicas(p); fewest < 0 || len(all) < fewest {
-			fewest = len(all)
-		}
+	counts := make([]int, len(t.Partitions))
+	for i, p := range t.Partitions {
+		all, _ := t.replicas(p)
+		counts[i] = len(all)
 	}
-	return max(0, fewest)
+	if len(counts) == 0 {
+		return 0
+	}
+	return slices.Min(counts)
 }

@@ -1,11 +1,13 @@
 package preflight_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kadm"
 
 	"github.com/flinkmm2/flinkmm2/preflight"
 )
@@ -58,6 +60,20 @@ func TestTheWorkersTopicsKeepTheirState(t *testing.T) {
 		l.must(l.target.CreateTopic("one", 1, map[string]string{"cleanup.policy": "compact"}))
 		l.finds("worker/internal-topics")
 	})
+	for replicas, want := range map[int16][]string{
+		1: {"block few: config.storage.topic has one replica on a cluster of 3 brokers: it is lost with one of them"},
+		2: {"warn few: config.storage.topic has 2 replicas on a cluster of 3 brokers"},
+		3: nil,
+	} {
+		t.Run(fmt.Sprintf("of %d replicas on three brokers", replicas), func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, setup{brokers: 3})
+			_, err := l.probe.Target.(*kadm.Client).CreateTopic(t.Context(), 1, replicas, map[string]*string{"cleanup.policy": new("compact")}, "few")
+			l.must(err)
+			l.probe.ConnectTopics.Config = "few"
+			l.finds("worker/internal-topics", want...)
+		})
+	}
 	t.Run("of a worker elsewhere", func(t *testing.T) {
 		t.Parallel()
 		l := newLab(t, setup{home: "third"})
