@@ -105,8 +105,10 @@ func TestTheBrowserShowsThePlansFigures(t *testing.T) {
 	}
 	for id, want := range map[string]string{
 		"digest": s.Plan.Digest, "summary": d.Summary, "topics": "2", "partition-count": "5", "set": "4", "cleared": "1", "to-copy": "2,260", "lost": "200",
-		"duplicates": "at least 4071 records (60001 bytes), at most 5113, of 1 partitions are on the target already, and come twice",
-		"records":    "2,260", "copied": "2,259", "missing": "1", "altered": "0", "repeated": "3", "lag": "0", "outcome": "failed", "matches": "5 partitions of 2 topics",
+		"duplicates":      "at least 4071 records (60001 bytes), at most 5113, of 1 partitions are on the target already, and come twice",
+		"latest-start":    "2026-03-03T12:00:00Z, orders-0: the records from C = 1000000000000 reach the age of retention.ms = 3 d",
+		"latest-rollback": "not known: when the old job ended is not known: Flink's REST API was not asked, or did not answer",
+		"records":         "2,260", "copied": "2,259", "missing": "1", "altered": "0", "repeated": "3", "lag": "0", "outcome": "failed", "matches": "5 partitions of 2 topics",
 	} {
 		if got := shown(t, dom, id); got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)

@@ -49,6 +49,7 @@ func spoiled(t testing.TB, say string) *report.Document {
 		t.Fatal(err)
 	}
 	s.Plan = plan
+	s.Names.Source.Servers = say // in commands
 	s.Proof = failed(proofOf(plan))
 	s.Proof.Partitions[4].Reason, s.Proof.Partitions[4].Examples[0].Differs = say, []string{say}
 	s.Preflight = preflightOf(plan)
@@ -85,6 +86,9 @@ func TestNoTextActsInATable(t *testing.T) {
 				t.Errorf("%q: a control character in %q", say, line)
 			}
 			line = regexp.MustCompile(`\\.`).ReplaceAllString(line, "")
+			if strings.HasPrefix(line, "Remedy") { // whose commands stand for themselves
+				line = regexp.MustCompile("`[^`]*`").ReplaceAllString(line, "")
+			}
 			if strings.ContainsAny(strings.TrimPrefix(line, "#"), "<>[]`") {
 				t.Errorf("%q: %q acts", say, line)
 			}

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -116,8 +117,12 @@ func small(t testing.TB) report.Sources {
 		},
 		Acceptances: []offsetmap.Acceptance{{Check: "source/offset-expired", Scope: "orders-2:200", Reason: "a weekend of test data, <agreed> with the owners", By: "ana"}},
 	}, offsetmap.Finding{Check: "flink/rest-not-asked", Severity: offsetmap.Warn, Detail: "no server of Flink was named to ask", Acceptable: offsetmap.Never},
+		offsetmap.Finding{Check: "source/retention", Severity: offsetmap.Warn, Scope: "orders", Detail: "records go in two days", Acceptable: offsetmap.Never},
+		offsetmap.Finding{Check: "source/retention", Severity: offsetmap.Warn, Scope: "payments.eu", Detail: "records go in three days", Acceptable: offsetmap.Never},
 		offsetmap.Finding{Check: "flink/state-evidence", Severity: offsetmap.Info, Detail: "checkpoint 4711, metadata version 5", Acceptable: offsetmap.Never})
-	return report.Sources{Plan: plan, At: made.Add(3 * time.Hour), Tool: offsetmap.Tool{Name: "runbook", Version: "v1.2.3"}}
+	return report.Sources{Plan: plan, At: made.Add(3 * time.Hour), Tool: offsetmap.Tool{Name: "runbook", Version: "v1.2.3"}, Names: preflight.Names{
+		Source: preflight.Brokers{Servers: "source-1:9092,source-2:9092"}, Target: preflight.Brokers{Servers: "target-1:9092"}, Worker: "http://connect-1:8083", Migration: "migration.yaml",
+	}}
 }
 
 // entry is one of the journal of small, so many minutes after the plan was made.
@@ -177,6 +182,8 @@ func preflightOf(plan *offsetmap.Plan) *report.Preflight {
 			{TopicPartition: tp("payments.eu-0"), Records: 4071, Bytes: 60_001, AtLeast: true, AtMost: 5113, Why: "all that were looked for <are> there"},
 		}},
 		Rows: plan.Body.Rows, Findings: plan.Body.Findings,
+		LatestStart:    offsetmap.Known(preflight.Deadline{At: offsetmap.At(made.Add(48 * time.Hour)), Scope: "orders-0", Why: "the records from C = 1000000000000 reach the age of retention.ms = 3 d"}),
+		LatestRollback: offsetmap.NotKnown[preflight.Deadline](errors.New("when the old job ended is not known: Flink's REST API was not asked, or did not answer")),
 		Results: []preflight.Result{
 			{Check: "flink/rest-not-asked", State: preflight.Found, Severity: offsetmap.Warn, Saw: []string{}, Findings: 1},
 			{Check: "source/offset-expired", State: preflight.Found, Severity: offsetmap.Warn, Saw: []string{}, Findings: 1},
