@@ -39,6 +39,7 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 	h := engine.History{StoppedNow: halted}
 	var others rivals
 	begun := 0 // resumes that the journal does not see the end of
+	lost := 0  // resumes of which nobody knows whether the worker has heard
 	created, used := false, false
 	handed := "" // the plan whose boundary Flink has, and whose savepoint is not older than this one's
 	savepoint := ""
@@ -82,6 +83,9 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 			} else {
 				begun--
 			}
+			if e.Phase == PhaseUnknown {
+				lost++
+			}
 			h.Resumed = h.Resumed || e.Phase == PhaseDone || e.Phase == PhaseUnknown
 			h.RollbackDone, h.Proven = false, false
 		case actWatch:
@@ -103,7 +107,7 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 	}
 	h.GaveBack = slices.ContainsFunc(handBacks(entries), func(i int) bool { return entries[i].Plan == digest && entries[i].Connector == m.cfg.Connector })
 	h.Created = created && !used
-	h.Resumed = h.Resumed || begun > 0
+	h.Resumed, h.ResumePending = h.Resumed || begun > 0, begun+lost > 0
 	h.Other, h.Writing, h.HandedBack = others.resumes.last(), others.writes.last(), cmp.Or(others.handBacks.last(), handed)
 	return offsetmap.Known(h), len(entries)
 }

@@ -25,6 +25,11 @@ type RolledBack struct {
 	// names the target's topics.
 	Untouched []PartitionEnd `json:"untouched"`
 	Boundary  *Boundary      `json:"boundary"` // null unless Started
+	// ResumePending says that of a resume of the plan nobody knows whether the worker has
+	// heard of it. Should it still be on its way, it starts the connector beside Flink:
+	// once Flink has C', and before it runs, the connector has to be deleted. Its offsets
+	// stay.
+	ResumePending bool `json:"resumePending"`
 }
 
 // Rollback goes back, all the way or not at all.
@@ -94,7 +99,7 @@ func (m *Migration) rolledBack(ctx context.Context, plan *offsetmap.Plan, r reac
 	if err := preflight.Blocked(findings); err != nil {
 		return nil, fmt.Errorf("rollback: the connector is STOPPED: %w", err)
 	}
-	out.Started = true
+	out.Started, out.ResumePending = true, history.ResumePending
 	out.Boundary = &Boundary{
 		APIVersion: offsetmap.APIVersion, Kind: BoundaryKind, CreatedAt: offsetmap.At(m.now()),
 		Plan: plan.Digest, SourceID: plan.Body.Source.ID, Connector: plan.Body.Connector.Name, Partitions: rows,

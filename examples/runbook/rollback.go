@@ -178,6 +178,14 @@ in Flink, one of the four:
     %d offsets, is repeated; the journal is to know it: --form old-savepoint
 restored state wins over starting offsets and a group's: never do both
 `, atTheBoundary(back.Boundary, lost), a.command(rewriteArgs()...), a.command(formArgs()...), a.handBackCommand(s), savepointOf(plan), copied)
+	if back.ResumePending {
+		fmt.Fprintf(w, `
+a resume was sent, and nobody knows whether the worker has heard of it: should it
+still be on its way, it starts the connector beside Flink. When Flink has C', and
+before it runs, delete the connector; its offsets stay:
+    curl -X DELETE %s
+`, shown.Argument(a.read.connectorURL()))
+	}
 }
 
 func savepointOf(plan *offsetmap.Plan) string {

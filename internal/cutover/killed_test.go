@@ -208,3 +208,43 @@ func (w *world) killedAt(ctx context.Context, step string, n int, carry bool) (i
 	}
 	return n - dying.left, nil
 }
+
+// dyingAtResume is a program that is killed when its resume is on the way.
+type dyingAtResume struct{ *mortal }
+
+func (d dyingAtResume) Resume(context.Context, string) error {
+	d.left = 0
+	return errKilled
+}
+
+// A resume that has not arrived when its program died, and the connector was rolled back,
+// may arrive then. The rollback says so, and that it does nothing once the connector is
+// deleted.
+func TestAResumeThatIsStillOnItsWayIsToldByTheRollback(t *testing.T) {
+	t.Parallel()
+	stage, _ := embedded(t)
+	w, ctx := newWorld(t, stage), t.Context()
+	w.options = append(w.options, flinkmm2.WithStopTimeout(10*time.Second))
+	topic, mig, plan, err := w.applied(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dying := dyingAtResume{&mortal{Connect: w.connect, journal: w.journal("journal.jsonl"), left: never}}
+	doomed, err := w.over(dying, dying, topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := start(ctx, doomed, plan); !errors.Is(err, errKilled) {
+		t.Fatalf("the start that was killed: %v", err)
+	}
+	back, err := mig.Rollback(ctx, plan, flinkmm2.RollbackOptions{})
+	if err != nil || !back.Started || !back.ResumePending {
+		t.Fatalf("%+v, %v", back, err)
+	}
+	if err := w.connect.Delete(ctx, w.connector); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.connect.Resume(ctx, w.connector); !errors.Is(err, connectrest.ErrNotFound) {
+		t.Errorf("the resume that arrives then: %v", err)
+	}
+}

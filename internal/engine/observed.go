@@ -102,9 +102,12 @@ type History struct {
 	Created bool // this migration created the connector, and no other plan has used it
 	// StartEnds are the target's ends as recorded before the first resume; nil
 	// when no start was recorded.
-	StartEnds  map[offsetmap.TopicPartition]offsetmap.NextOffset
-	Resumed    bool // a resume was sent, or was about to be
-	RolledBack bool // a rollback was begun
+	StartEnds map[offsetmap.TopicPartition]offsetmap.NextOffset
+	Resumed   bool // a resume was sent, or was about to be
+	// ResumePending: of a resume nobody knows whether the worker has heard of it, so it
+	// may still arrive, also after a stop.
+	ResumePending bool
+	RolledBack    bool // a rollback was begun
 	// RollbackDone: the last rollback of the plan ended well, and nothing was
 	// resumed on the connector since, by whatever plan.
 	RollbackDone bool
