@@ -3,6 +3,7 @@ package flinkmm2
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/flinkmm2/flinkmm2/internal/engine"
@@ -24,6 +25,8 @@ const (
 	actDelete    = "delete"
 	actRollback  = "rollback"
 	actPutBack   = "restore-backup"
+	actHalt      = "widen-stop"
+	actWiden     = "widen"
 	actHandBack  = string(engine.HandBack)
 	// actOvertaken is a finding of engine.Overtaken behind a resume.
 	actOvertaken = "overtaken"
@@ -31,15 +34,18 @@ const (
 
 // history sums up what the journal holds of a plan, and how many entries that
 // was.
-func (m *Migration) history(ctx context.Context, digest string, halted bool) (offsetmap.Fact[engine.History], int) {
+func (m *Migration) history(ctx context.Context, digest string, halted bool, givenUp ...string) (offsetmap.Fact[engine.History], int) {
 	entries, err := m.cfg.Journal.Read(ctx)
 	if err != nil {
 		return offsetmap.NotKnown[engine.History](err), 0
 	}
 	h := engine.History{StoppedNow: halted}
+	// What a wave handed to Flink that was given up is no matter of another one.
+	entries, all := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return isHandBack(e.Act) && slices.Contains(givenUp, e.Plan) }), len(entries)
 	var others rivals
-	begun := 0 // resumes that the journal does not see the end of
-	lost := 0  // resumes of which nobody knows whether the worker has heard
+	var stood map[string]string // before a resume that may not have been sent
+	begun := 0                  // resumes that the journal does not see the end of
+	lost := 0                   // resumes of which nobody knows whether the worker has heard
 	created, used := false, false
 	handed := "" // the plan whose boundary Flink has, and whose savepoint is not older than this one's
 	savepoint := ""
@@ -55,6 +61,30 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 		}
 		if e.Act == actPutBack { // also one that failed may have written a part
 			h.Restored, h.RollbackDone = true, false
+		}
+		switch {
+		case e.Act == actResume && e.Phase == PhaseFailed:
+			h.Again = false
+			if h.Stood == nil {
+				h.Stood = stood
+			}
+		case e.Act == actResume:
+			if h.Stood != nil {
+				stood, h.Stood = h.Stood, nil
+			}
+			h.Again = e.Plan == digest
+		case e.Act == actStop, e.Act == actHalt:
+			h.Again = false
+		}
+		if e.Plan == digest && e.Phase != PhaseFailed && (e.Act == actHalt || e.Act == actResume) {
+			h.Halted = e.Act == actHalt
+		}
+		if len(e.Stood) > 0 {
+			h.Stood = maps.Clone(h.Stood)
+			if h.Stood == nil {
+				h.Stood = map[string]string{}
+			}
+			maps.Copy(h.Stood, e.Stood)
 		}
 		if e.Plan != digest {
 			if e.Plan != "" {
@@ -109,7 +139,7 @@ func (m *Migration) history(ctx context.Context, digest string, halted bool) (of
 	h.Created = created && !used
 	h.Resumed, h.ResumePending = h.Resumed || begun > 0, begun+lost > 0
 	h.Other, h.Writing, h.HandedBack = others.resumes.last(), others.writes.last(), cmp.Or(others.handBacks.last(), handed)
-	return offsetmap.Known(h), len(entries)
+	return offsetmap.Known(h), all
 }
 
 // rivals is what other plans did on the connector.

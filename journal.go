@@ -27,7 +27,7 @@ type Journal interface {
 // (positions, plan, verify, watch, the record of a start) has one entry.
 type Entry struct {
 	At        time.Time       `json:"at"`
-	Act       string          `json:"act"` // positions, create, plan, apply, verify, start, resume, overtaken, watch, stop, restore, delete, rollback, restore-backup, hand-back; older journals have commit-boundary and rewrite-savepoint for the last
+	Act       string          `json:"act"` // positions, create, plan, apply, verify, start, resume, overtaken, watch, stop, restore, delete, rollback, restore-backup, widen-stop, widen, hand-back; older journals have commit-boundary and rewrite-savepoint for the last
 	Phase     Phase           `json:"phase"`
 	Plan      string          `json:"plan,omitempty"` // digest; empty before there is a plan
 	Connector string          `json:"connector"`
@@ -45,10 +45,13 @@ type Entry struct {
 	Request   *Request        `json:"request,omitempty"`    // of a begin: what is sent to Connect or Kafka
 	File      string          `json:"file,omitempty"`       // of positions and watch: "sha256:" and the SHA-256 of the file that tells what was found
 	Shard     string          `json:"shard,omitempty"`      // of a watch: the part of the plan's partitions that was proven; empty: all
-	Detail    string          `json:"detail,omitempty"`
-	Ends      []PartitionEnd  `json:"targetEnds,omitempty"` // of a start: the target's ends before the first resume
-	Baseline  *Baseline       `json:"baseline,omitempty"`   // of a start: what stood beside the records before the first resume
-	AfterTorn bool            `json:"afterTorn,omitempty"`  // the line before this one was cut short by a crash
+	// Stood sums up by topic what Connect held when the connector stood still: of a widen
+	// for the wave that does and those before it, of the end of a rollback for the latter.
+	Stood     map[string]string `json:"stood,omitempty"`
+	Detail    string            `json:"detail,omitempty"`
+	Ends      []PartitionEnd    `json:"targetEnds,omitempty"` // of a start: the target's ends before the first resume
+	Baseline  *Baseline         `json:"baseline,omitempty"`   // of a start: what stood beside the records before the first resume
+	AfterTorn bool              `json:"afterTorn,omitempty"`  // the line before this one was cut short by a crash
 	// Prev is "sha256:" and the SHA-256 of all that stands before the line of this
 	// entry, byte by byte. FileJournal fills and holds it.
 	Prev string `json:"prev,omitempty"`

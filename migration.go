@@ -56,6 +56,7 @@ type Connect interface {
 	AwaitStopped(ctx context.Context, name string) (connectrest.Status, error)
 	AwaitOffsets(ctx context.Context, name string, want func([]connectrest.Offset) error, within time.Duration) ([]connectrest.Offset, error)
 	AlterOffsetsInParts(ctx context.Context, name string, offsets []connectrest.Offset, opts ...connectrest.PartsOption) error
+	ReplaceConfig(ctx context.Context, name string, config connectrest.Config) (connectrest.ConnectorInfo, error)
 	Stop(ctx context.Context, name string) error
 	Resume(ctx context.Context, name string) error
 	ListConnectors(ctx context.Context, expand ...connectrest.Expansion) (connectrest.ConnectorList, error)

@@ -35,6 +35,7 @@ type observer struct {
 	m    *Migration
 	plan *offsetmap.Plan
 	goal engine.Goal
+	wave wave
 
 	facts   preflight.Facts   // of the last look
 	targets map[string]string // the name of each source topic on the target
@@ -56,9 +57,10 @@ type observer struct {
 func (o *observer) look(ctx context.Context) engine.Observed {
 	// Read before everything else: what is written to it later makes the rest old.
 	var history offsetmap.Fact[engine.History]
-	history, o.entries = o.m.history(ctx, o.plan.Digest, o.halted)
+	history, o.entries = o.m.history(ctx, o.plan.Digest, o.halted, o.wave.digests()...)
 	seen := o.m.see(ctx, o)
 	seen.History = history
+	seen.Wanted, seen.GivenUp, seen.Acceptances = o.wave.wanted, o.wave.topics(), o.wave.acceptances
 	seen.Settled = o.settled(seen)
 	seen.StoodStill = o.stoodStill(seen)
 	return seen
@@ -71,7 +73,13 @@ func (o *observer) world(ctx context.Context) engine.Observed {
 	for _, r := range o.plan.Body.Rows {
 		targetOf[r.Topic] = r.TargetTopic
 	}
-	probe := o.m.probe(slices.Sorted(maps.Keys(targetOf)))
+	asked := maps.Clone(targetOf)
+	if o.goal == engine.Continue { // which has the earlier waves go on too
+		for topic := range engine.WaveTopics(o.plan) {
+			asked[topic] = targetOf[topic]
+		}
+	}
+	probe := o.m.probe(slices.Sorted(maps.Keys(asked)))
 	// Only a start is decided by it, and who goes back must not wait for a
 	// transaction that holds its offsets.
 	if g := o.plan.Body.Group; g != nil && o.goal == engine.Start {

@@ -58,7 +58,7 @@ func (m *Migration) Restore(ctx context.Context, b *OffsetsBackup, o RestoreOpti
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", engine.Restore, err)
 	}
-	r, err := m.walk(ctx, engine.Restore, plan, o.Approval.By)
+	r, err := m.walk(ctx, engine.Restore, plan, o.Approval.By, wave{})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/flinkmm2/flinkmm2/internal/engine"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -30,6 +32,11 @@ type RolledBack struct {
 	// once Flink has C', and before it runs, the connector has to be deleted. Its offsets
 	// stay.
 	ResumePending bool `json:"resumePending"`
+	// Halted are the topics of the earlier waves that the plan names, sorted: the connector
+	// is STOPPED, so they stand still too, and are no part of the boundary. Widen with the
+	// config of the wave before, and Continue, let them go on. Empty where the connector
+	// is deleted.
+	Halted []string `json:"halted"`
 }
 
 // Rollback goes back, all the way or not at all.
@@ -66,6 +73,10 @@ func (m *Migration) Rollback(ctx context.Context, plan *offsetmap.Plan, o Rollba
 		return nil, err
 	}
 	end := Entry{Act: actRollback, Phase: PhaseDone, Plan: plan.Digest}
+	if err == nil && out.Started { // nothing has moved for a while
+		stored, _ := r.seen.Stored.Get()
+		end.Stood = stoodAt(engine.EarlierTopics(plan), stored.Offsets)
+	}
 	if err != nil {
 		end.Phase, end.Detail = PhaseFailed, err.Error()
 	}
@@ -85,13 +96,15 @@ type RollbackOptions struct {
 }
 
 func (m *Migration) rolledBack(ctx context.Context, plan *offsetmap.Plan, r reached, o RollbackOptions) (*RolledBack, error) {
-	out := &RolledBack{Digest: plan.Digest, Restored: []offsetmap.TopicPartition{}}
+	out := &RolledBack{Digest: plan.Digest, Restored: []offsetmap.TopicPartition{}, Halted: append([]string{}, slices.Sorted(maps.Keys(engine.EarlierTopics(plan)))...)}
 	for _, c := range r.written {
 		out.Restored = append(out.Restored, c.TopicPartition)
 	}
 	history, _ := r.seen.History.Get()
 	if r.last != engine.Reverse {
-		out.Deleted = history.Deleted
+		if out.Deleted = history.Deleted; out.Deleted {
+			out.Halted = []string{}
+		}
 		out.Untouched = append([]PartitionEnd{}, r.untouched...)
 		return out, nil
 	}

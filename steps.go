@@ -39,7 +39,7 @@ type reached struct {
 // changes reports whether an act changes anything outside the journal.
 func changes(a engine.Act) bool {
 	switch a {
-	case engine.Write, engine.Resume, engine.Stop, engine.Delete:
+	case engine.Write, engine.Resume, engine.Stop, engine.Delete, engine.PutConfig:
 		return true
 	default:
 		return false
@@ -53,13 +53,13 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 	if err := m.usable(plan); err != nil {
 		return r, fmt.Errorf("%s: %w", goal, err)
 	}
-	return m.walk(ctx, goal, plan, approvedBy)
+	return m.walk(ctx, goal, plan, approvedBy, wave{})
 }
 
 // walk is reach for a plan that holds, or for what stands in the place of one.
-func (m *Migration) walk(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, approvedBy string) (reached, error) {
+func (m *Migration) walk(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, approvedBy string, w wave) (reached, error) {
 	var r reached
-	o := &observer{m: m, plan: plan, goal: goal}
+	o := &observer{m: m, plan: plan, goal: goal, wave: w}
 	settles := 0
 	for range maxSteps {
 		// Of 100,000 partitions, what was seen before is not kept beside what is seen now.
@@ -125,8 +125,10 @@ func (m *Migration) walk(ctx context.Context, goal engine.Goal, plan *offsetmap.
 				return r, nil
 			}
 		case engine.Stop:
-			err = m.actAfter(ctx, o.entries, Entry{Act: actStop, Plan: plan.Digest, Request: m.request(http.MethodPut, "/stop")}, func(ctx context.Context) error { return m.cfg.Connect.Stop(ctx, m.cfg.Connector) })
+			err = m.actAfter(ctx, o.entries, Entry{Act: stopFor(goal), Plan: plan.Digest, Request: m.request(http.MethodPut, "/stop")}, func(ctx context.Context) error { return m.cfg.Connect.Stop(ctx, m.cfg.Connector) })
 			o.halted, o.stored = err == nil, nil // what stood still before the stop says nothing
+		case engine.PutConfig:
+			err = m.putConfig(ctx, plan, o, r.seen)
 		case engine.Delete:
 			err = m.actAfter(ctx, o.entries, Entry{Act: actDelete, Plan: plan.Digest, Request: m.request(http.MethodDelete, "")}, func(ctx context.Context) error {
 				if err := m.cfg.Connect.Delete(ctx, m.cfg.Connector); err != nil {
@@ -221,6 +223,14 @@ func (m *Migration) write(ctx context.Context, intent Entry, plan *offsetmap.Pla
 		}, m.readBack)
 		return err
 	})
+}
+
+// stopFor is how the journal names a stop: one for another wave is no way back.
+func stopFor(goal engine.Goal) string {
+	if goal == engine.Widen {
+		return actHalt
+	}
+	return actStop
 }
 
 // writeIntent is what the journal says of a write of offsets.

@@ -43,6 +43,7 @@ type story struct {
 	// last not among them.
 	copied            map[offsetmap.TopicPartition]struct{ from, to int64 }
 	unreadableRecords bool
+	wanted            string // the digest of the config that is put
 
 	out    strings.Builder
 	depth  int
@@ -324,7 +325,7 @@ func (s *story) migration() *Migration {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	m.see = func(context.Context, *observer) engine.Observed { return s.world }
+	m.see = func(_ context.Context, o *observer) engine.Observed { return s.seenBy(o) }
 	return m
 }
 

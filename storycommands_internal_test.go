@@ -20,6 +20,8 @@ import (
 //	commit-boundary|rewrite-savepoint|hand-back|old-savepoint NAME
 //	backup NAME                 of what stands there, as Apply keeps one
 //	restore NAME [accept=SCOPE...]
+//	widen NAME HEX              to the config whose digest repeats HEX; with the plans of given=NAME...
+//	continue NAME               likewise, and with accept=CHECK:SCOPE...
 //
 // behind which may stand where the program is killed, or what is done in the middle:
 //
@@ -53,6 +55,7 @@ func init() { // the commands refer to the map
 		"apply": (*story).apply, "verify": (*story).verify, "start": (*story).start, "rollback": (*story).rollback,
 		"commit-boundary": (*story).commitBoundary, "rewrite-savepoint": (*story).rewriteSavepoint, "hand-back": (*story).handBackOffsets, "old-savepoint": (*story).oldSavepoint, "launch": (*story).launch,
 		"backup": (*story).backup, "restore": (*story).putBack,
+		"widen": (*story).widen, "continue": (*story).goOn,
 		"connector": storyConnectorIs, "stored": storyStored, "copies": storyCopies, "source": storySourceIs, "target": storyTarget,
 		"cluster": storyCluster, "worker": storyWorkerIs, "config": storyConfigIs, "given": storyGiven, "active": storyActive,
 		"group": storyGroup, "flink": storyFlink, "transaction": storyTransaction,

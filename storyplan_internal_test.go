@@ -20,6 +20,8 @@ func known[T any](f offsetmap.Fact[T]) bool {
 //	group=PARTITION=OFFSET  what the old job's group has committed
 //	accept=CHECK:SCOPE
 //	earlier=PARTITION=M     an earlier wave's partition
+//	topic=TOPIC             it has this topic alone, by default orders
+//	after=NAME              the plan of an earlier wave
 //	unnoted                 the plan is made with another journal
 func (s *story) plan(args []string) {
 	at := endsByPartition{storyPartition(0): storyNext("400"), storyPartition(1): storyNext("0"), storyPartition(2): storyNext("1000")}
@@ -28,6 +30,8 @@ func (s *story) plan(args []string) {
 	committed := endsByPartition{}
 	acceptances := []offsetmap.Acceptance{}
 	earlier := []offsetmap.EarlierPlan{}
+	topic := "orders"
+	stored, _ := s.world.Stored.Get()
 	for _, arg := range args[1:] {
 		key, value, _ := strings.Cut(arg, "=")
 		where, what, _ := strings.Cut(value, "=")
@@ -46,19 +50,27 @@ func (s *story) plan(args []string) {
 				Digest:     "sha256:" + strings.Repeat("ea", 32),
 				Partitions: []offsetmap.EarlierPartition{{TopicPartition: storyTP(where), Offset: storySource(what)}},
 			})
+		case "topic":
+			topic = value
+		case "after":
+			earlier = append(earlier, s.named([]string{value}).AsEarlier(stored.Offsets))
 		case "unnoted":
 			noted = false
 		default:
 			at[storyTP(key)] = storyNext(value)
 		}
 	}
-	rows := s.rows(at, committed)
+	rows := s.rows(topic, at, committed)
+	config, ok := s.world.Config.Get()
+	if !ok {
+		config = storyConfig
+	}
 	active, _ := s.world.Active.Get()
 	sealed, err := offsetmap.Seal(offsetmap.Body{
 		Tool:      offsetmap.Tool{Name: "story", Version: "1"},
 		CreatedAt: offsetmap.At(s.world.Now), ExpiresAt: offsetmap.At(s.world.Now.Add(time.Hour)),
 		Source: offsetmap.Cluster{ID: "source-id"}, Target: offsetmap.Cluster{ID: "target-id"},
-		Connector: offsetmap.Connector{Name: storyConnector, SourceAlias: storyAlias, Config: storyConfig, ActiveTopics: append([]string{}, active...)},
+		Connector: offsetmap.Connector{Name: storyConnector, SourceAlias: storyAlias, Config: config, ActiveTopics: append([]string{}, active...)},
 		Worker:    offsetmap.Worker{Version: "4.3.1", PluginVersion: "4.3.1", ClusterID: "target-id", ProducerClusterID: "target-id"},
 		Savepoint: &offsetmap.Savepoint{
 			Location: "sp", MetadataVersion: 4, OperatorID: "30198ea1e33432d6307d761dd131f28a",
@@ -75,11 +87,14 @@ func (s *story) plan(args []string) {
 	}
 }
 
-func (s *story) rows(at, committed endsByPartition) []offsetmap.Row {
+func (s *story) rows(topic string, at, committed endsByPartition) []offsetmap.Row {
 	in := offsetmap.Input{Origin: offsetmap.FromSavepoint, Isolation: offsetmap.ReadUncommitted}
 	measured, _ := s.world.Measured.Get()
 	stored, _ := s.world.Stored.Get()
 	for tp, m := range measured {
+		if tp.Topic != topic {
+			continue
+		}
 		m.Backup, m.Group = stored.Offsets[tp], committed[tp]
 		in.Measured = append(in.Measured, m)
 		in.Positions = append(in.Positions, offsetmap.Position{TopicPartition: tp, Next: at[tp]})

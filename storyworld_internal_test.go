@@ -104,6 +104,7 @@ func measure(w *engine.Observed, tp offsetmap.TopicPartition, change func(*offse
 	m, there := all[tp]
 	if !there {
 		m = storyMeasured(tp.Partition)
+		m.TopicPartition, m.TargetTopic = tp, tp.Topic
 	}
 	change(&m)
 	all[tp] = m
@@ -122,6 +123,28 @@ func storeAt(w *engine.Observed, tp offsetmap.TopicPartition, m offsetmap.Source
 		s.Offsets[tp] = m
 	}
 	w.Stored = offsetmap.Known(s)
+}
+
+// seenBy is the world without the topics that a program does not ask for.
+func (s *story) seenBy(o *observer) engine.Observed {
+	topics := map[string]bool{}
+	if o.goal == engine.Continue {
+		topics = engine.EarlierTopics(o.plan)
+	}
+	for _, r := range o.plan.Body.Rows {
+		topics[r.Topic] = true
+	}
+	out := s.world
+	if all, ok := out.Measured.Get(); ok {
+		asked := measuredByPartition{}
+		for tp, m := range all {
+			if topics[tp.Topic] {
+				asked[tp] = m
+			}
+		}
+		out.Measured = offsetmap.Known(asked)
+	}
+	return out
 }
 
 func activate(w *engine.Observed, topic string) {

@@ -1,6 +1,7 @@
 package offsetmap_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -253,11 +254,11 @@ func TestALaterPlanHoldsTheWaveBeforeToWhereItHadCome(t *testing.T) {
 		{source(999), source(11), "orders-0: stored 999, by an earlier plan it had come to 5000: it was set back, and records would be copied again"},
 		{source(5000), noSource, "orders-3: stored none, by an earlier plan it had come to 11: it was set back, and records would be copied again"},
 	} {
-		var got string
+		var rows []string
 		for _, r := range later.Diff(offsetsOf{tp("orders-0"): c.orders0, tp("orders-1"): source(7), tp("orders-2"): source(0), tp("orders-3"): c.orders3, tp("pay-0"): source(4)}).Only(offsetmap.Rewound, offsetmap.Unplanned) {
-			got += r.String()
+			rows = append(rows, r.String())
 		}
-		if got != c.want {
+		if got := strings.Join(rows, "; "); got != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.orders0, c.orders3, got, c.want)
 		}
 	}

@@ -75,10 +75,15 @@ func (p *Plan) Reverse(now Return) ([]Reverse, []Finding) {
 			r.lead(begun{TopicPartition: tp, id: id, logEnd: offset0, next: offset0, end: offset0, added: true})
 		}
 	}
+	earlier := map[string]bool{} // what such a topic has got since goes on with its wave
+	for tp := range highest(p.Body.Earlier) {
+		earlier[tp.Topic] = true
+	}
 	for _, d := range p.Diff(now.Stored).Only(Unplanned) {
 		_, ours := topics[d.Topic]
 		_, measured := now.Measured[d.TopicPartition]
 		switch {
+		case !ours && earlier[d.Topic]:
 		case !ours:
 			r.ask("rollback/unplanned", d.TopicPartition.String(), ByScope, "%s; its topic is none of the plan's, so it does not go back with it", d)
 		case !measured:

@@ -215,7 +215,7 @@ func TestReverseLeavesEarlierWavesAlone(t *testing.T) {
 	b := planOf(t).Body
 	b.Earlier = []offsetmap.EarlierPlan{wave("pay-0")}
 	n := ran()
-	n.Stored[tp("pay-0")] = source(50)
+	n.Stored[tp("pay-0")], n.Stored[tp("pay-1")] = source(50), source(3) // the latter was added since
 	rows, findings := seal(t, b).Reverse(n)
 	if len(rows) != 3 || len(findings) != 0 {
 		t.Errorf("rows %v, findings %v", rows, findings)

@@ -8,7 +8,7 @@ import (
 // builtIn returns the checks of this package.
 func builtIn() []Check {
 	return slices.Concat(
-		sourceChecks(), sourceGroupChecks(), targetChecks(), workerChecks(), workersSurveyChecks(), connectorChecks(), []Check{otherConfigCheck()},
+		sourceChecks(), sourceGroupChecks(), targetChecks(), workerChecks(), workersSurveyChecks(), connectorChecks(), []Check{otherConfigCheck(), widenedCheck()},
 		clusterConfigChecks(), topicConfigChecks(), consumerConfigChecks(), recordConfigChecks(), producerConfigChecks(), switchConfigChecks(), keyConfigChecks(),
 		confirmChecks(), sinkChecks(), sinkGuaranteeChecks(), lintChecks(), offsetChecks(), flinkChecks(), flinkInventoryChecks(), flinkJobChecks(),
 		brokerSurveyChecks(),

@@ -34,6 +34,8 @@ var areasOfChecks = []struct{ name, about string }{
 	{"journal", "What was done before"},
 	{"start", "What is looked at behind the resume"},
 	{"rollback", "The way back"},
+	{"widen", "Another wave of topics under the connector"},
+	{"continue", "A wave that goes on"},
 	{"restore", "A backup of the stored offsets that is put back"},
 	{"engine", "The order of the acts"},
 }

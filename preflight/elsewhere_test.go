@@ -34,6 +34,12 @@ var elsewhere = map[string]shownBy{
 	"journal/other-plan":       {spent, spent},
 	"journal/rolled-back":      {spent, spent},
 	"journal/restored":         {spent, spent},
+	"widen/not-started":        {"internal/engine.TestAWaveComesOnlyToOneThatWasStarted", "internal/engine.TestAConfigIsPutOnlyToAStoppedConnector"},
+	"widen/other-setting":      {"..TestAWaveThatWouldChangeOthersStopsNothing", "..TestTwoWavesUnderOneConnector"},
+	"continue/not-started":     {wavesElsewhere, waveGoesOn},
+	"continue/offset-expired":  {wavesElsewhere, waveGoesOn},
+	"continue/offsets-changed": {wavesElsewhere, waveGoesOn},
+	"continue/other-log":       {wavesElsewhere, waveGoesOn},
 	"restore/other-log":        {"internal/engine.TestRestoreRefusesWhatIsOfAnotherLog", restores},
 	"restore/rewind":           {"internal/engine.TestRestoreSetsNothingBackUnasked", restores},
 	"journal/started":          {movedWorld, soundApply},
@@ -77,14 +83,16 @@ var elsewhere = map[string]shownBy{
 }
 
 const (
-	movedWorld   = "internal/engine.TestWorldThatMovedIsRefused"
-	soundApply   = "internal/engine.TestApplyWritesOnceThenIsDone"
-	spent        = "internal/engine.TestAPlanIsSpentWhereTheJournalForbidsItsApplyAndItsStart"
-	restores     = "internal/engine.TestRestoreWritesWhatStandsElsewhereThenIsDone"
-	stands       = "internal/engine.TestABoundaryIsCommittedOnlyWhereTheRollbackStands"
-	reverse      = "offsetmap.TestReverse"
-	contradicted = "..TestTheGroupContradictsThatFlinkHasEnded"
-	committed    = "..TestTheBoundaryIsCommittedToTheOldGroup"
+	movedWorld     = "internal/engine.TestWorldThatMovedIsRefused"
+	soundApply     = "internal/engine.TestApplyWritesOnceThenIsDone"
+	spent          = "internal/engine.TestAPlanIsSpentWhereTheJournalForbidsItsApplyAndItsStart"
+	waveGoesOn     = "internal/engine.TestAWaveGoesOnFromWhereItStood"
+	wavesElsewhere = "internal/engine.TestAWaveDoesNotGoOnFromElsewhere"
+	restores       = "internal/engine.TestRestoreWritesWhatStandsElsewhereThenIsDone"
+	stands         = "internal/engine.TestABoundaryIsCommittedOnlyWhereTheRollbackStands"
+	reverse        = "offsetmap.TestReverse"
+	contradicted   = "..TestTheGroupContradictsThatFlinkHasEnded"
+	committed      = "..TestTheBoundaryIsCommittedToTheOldGroup"
 )
 
 func TestEveryIDOfTheStepsHasATestThatFiresAndOneThatPasses(t *testing.T) {

@@ -150,6 +150,8 @@ func TestTheRemedyOfALaterStepSaysHowToAccept(t *testing.T) {
 			scope = "for <SCOPE>, the form that the finding names"
 		case "rollback/overtaken":
 			scope = "for <CONNECTOR>"
+		case "widen/other-setting":
+			scope = "for <SCOPE>, the setting that the finding names"
 		case "rollback/partition-kept":
 			scope = "for <PARTITION>"
 		}

@@ -24,7 +24,7 @@ func stepChecks() []Check {
 	step := func(id, title string, a offsetmap.Acceptable, looks, why, remedy string) Check {
 		return Check{ID: id, Title: title, Severity: offsetmap.Block, Acceptable: a, Looks: looks, Why: why, Remedy: remedy}
 	}
-	return slices.Concat(groupChecks(step), restoreChecks(step), []Check{
+	return slices.Concat(groupChecks(step), restoreChecks(step), waveChecks(step), []Check{
 		{
 			ID: offsetmap.CheckPlanLifetime, Title: "The plan lives as long as plans do", Severity: offsetmap.Info, Acceptable: never,
 			Looks:  "the latest start that source/retention leaves, against the life of a plan. The scope is the partition or topic whose records go first",

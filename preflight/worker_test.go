@@ -73,6 +73,14 @@ func workerBreakages() map[string]breakage {
 			l.question.Config = given
 			return func() { l.set("tasks.max", "7") }
 		},
+		"connector/topics-widened": func(l *lab) func() {
+			given := maps.Clone(l.config)
+			given["name"], given["topics"] = connector, "orders,payments,refunds"
+			_, err := kadm.NewClient(l.from).CreateTopic(l.t.Context(), 1, 1, nil, "refunds")
+			l.must(err)
+			l.question.Config = given
+			return l.run(10)
+		},
 		"connector/class": func(l *lab) func() {
 			return l.show(with(l.config, "connector.class", "org.apache.kafka.connect.mirror.MirrorHeartbeatConnector"))
 		},

@@ -21,6 +21,10 @@ func Next(goal Goal, plan *offsetmap.Plan, seen Observed) Decision {
 		return d.rollback()
 	case Restore:
 		return d.restore()
+	case Widen:
+		return d.widen()
+	case Continue:
+		return d.goOn()
 	case CommitBoundary, RewriteSavepoint, HandBack:
 		return d.handBack()
 	case OldSavepoint:

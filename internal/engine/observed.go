@@ -15,6 +15,8 @@ const (
 	Start    Goal = "start"    // the connector runs from the plan's offsets
 	Rollback Goal = "rollback" // Flink can go on: as it was, or from C'
 	Restore  Goal = "restore"  // Connect holds what a backup holds; the connector stays STOPPED
+	Widen    Goal = "widen"    // the connector has the config of another wave, STOPPED
+	Continue Goal = "continue" // a wave that stands still for another one runs again
 	// CommitBoundary is that C' may be committed to Flink's group. Nothing is done
 	// for it on the way.
 	CommitBoundary Goal = "commit-boundary"
@@ -70,6 +72,12 @@ type Observed struct {
 	// active topics were last reset (KIP-558). Absent: the worker does not track
 	// them.
 	Active offsetmap.Fact[[]string]
+
+	// What the caller of Widen and Continue gives: the digest of the config that is
+	// wanted, the topics of waves that were given up, and acceptances beside the plan's.
+	Wanted      string
+	GivenUp     []string
+	Acceptances []offsetmap.Acceptance
 
 	History offsetmap.Fact[History] // what the journal holds of this plan
 }
@@ -127,6 +135,15 @@ type History struct {
 	// Restored: a backup of the connector's offsets was put back since this plan was
 	// made, or was about to be.
 	Restored bool
+	// Halted: the connector was stopped for another wave, or was about to be, and not
+	// resumed for this plan since.
+	Halted bool
+	// Again: a resume of the plan was sent, or was about to be, since the connector was
+	// last stopped for another wave or a rollback.
+	Again bool
+	// Stood sums up for topics what Connect held when the connector was last stopped, as
+	// StoodAt does; nothing of topics of which the journal does not say it.
+	Stood map[string]string
 	// Other is the digest of another plan that was started on the connector since
 	// this one was made, and not rolled back; empty when there is none.
 	Other string
@@ -151,6 +168,7 @@ const (
 	RecordStart Act = "record-start" // write the target's ends to the journal
 	Resume      Act = "resume"       // resume the connector, once
 	Stop        Act = "stop"         // stop the connector
+	PutConfig   Act = "put-config"   // give the STOPPED connector the wanted config
 	Delete      Act = "delete"       // delete the connector that this migration created
 	Reverse     Act = "reverse"      // read C' from the settled offsets
 )

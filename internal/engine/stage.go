@@ -21,6 +21,7 @@ const (
 	StageProven      Stage = "proven"       // the same, and what was to be copied is proven to be there
 	StageOvertaken   Stage = "overtaken"    // started, and somebody wrote offsets before that
 	StageStopped     Stage = "stopped"      // it ran by the plan, and is STOPPED
+	StageHalted      Stage = "halted"       // it ran by the plan, and stands still for another wave
 	StageRollingBack Stage = "rolling-back" // a rollback was begun, and has not come to its end
 	StageRolledBack  Stage = "rolled-back"
 	StageHandedBack  Stage = "handed-back" // Flink was given what it goes on from, or may have been
@@ -69,6 +70,8 @@ func standing(plan *offsetmap.Plan, seen Observed) Standing {
 		return at(StageNoConnector, "", "the worker has no connector %s", plan.Body.Connector.Name)
 	case h.RolledBack:
 		return backwards(plan, c, h)
+	case h.Restored:
+		return at(StageSpent, "", "a backup of the connector's offsets was restored since, or may have been in part")
 	case h.Overtaken:
 		return at(StageOvertaken, Rollback, "the connector is %s, and somebody had written its offsets before it was resumed", c.State)
 	case h.Resumed:
@@ -128,6 +131,8 @@ func resumed(plan *offsetmap.Plan, seen Observed, c Connector, h History) Standi
 		return at(StageRunning, "", "the connector is %s, tasks: %d: it may copy nothing", c.State, c.Tasks)
 	case h.Stopped:
 		return at(StageStopped, Rollback, "a stop was sent, and the connector is STOPPED")
+	case h.Halted:
+		return at(StageHalted, Continue, "the connector was stopped for another wave, and is STOPPED")
 	}
 	ran, err := ranSince(plan, seen, h)
 	switch {

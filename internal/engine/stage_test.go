@@ -64,6 +64,8 @@ func TestStageOf(t *testing.T) {
 		{"resumed, ran", []func(*Observed){resumed, grown}, StageStopped, Rollback, "ends at 71"},
 		{"resumed, committed", []func(*Observed){resumed, func(w *Observed) { store(w, 0, source(t, 400)) }}, StageStopped, Rollback, "stored 400"},
 		{"resumed, offsets unknown", []func(*Observed){resumed, func(w *Observed) { w.Stored = offsetmap.NotKnown[Stored](errLost) }}, StageUnknown, "", "whether it ran could not be found out"},
+		{"resumed, stopped for another wave", []func(*Observed){resumed, grown, did(func(h *History) { h.Halted = true })}, StageHalted, Continue, "for another wave"},
+		{"resumed, restored over", []func(*Observed){resumed, did(func(h *History) { h.Restored = true })}, StageSpent, "", "a backup"},
 		{"resumed, a stop was sent", []func(*Observed){resumed, did(func(h *History) { h.Stopped = true })}, StageStopped, Rollback, "a stop was sent"},
 		{"resumed, deleted by somebody", []func(*Observed){resumed, func(w *Observed) { w.Connector = offsetmap.Absent[Connector]() }}, StageNoConnector, "", "no connector mm2"},
 

@@ -123,8 +123,12 @@ func MayMove(plan *offsetmap.Plan, scope string) bool {
 
 // accepts reports whether the plan's acceptances let the finding through.
 func accepts(plan *offsetmap.Plan, f offsetmap.Finding) bool {
+	return covered(plan.Body.Acceptances, f)
+}
+
+func covered(acceptances []offsetmap.Acceptance, f offsetmap.Finding) bool {
 	var accepted []offsetmap.Acceptance
-	for _, a := range plan.Body.Acceptances {
+	for _, a := range acceptances {
 		if a.Check == f.Check {
 			accepted = append(accepted, a)
 		}
