@@ -26,6 +26,7 @@ type handBack struct {
 	savepoint, from                 string // folders
 	withoutCommittables             bool
 	form                            string
+	choices                         bool
 	cmd                             *cobra.Command
 }
 
@@ -37,6 +38,7 @@ func (h *handBack) flags(cmd *cobra.Command) {
 	f.StringVar(&h.from, "from", "", "the folder of the savepoint that the plan was made from, where it is not that of migration.yaml")
 	f.BoolVar(&h.withoutCommittables, "without-committables", false, "leave out of the new savepoint the transactions that the sink had prepared, whose ids the brokers have dropped since")
 	f.StringVar(&h.form, "form", "", "give out C' as starting offsets: initializer (Java, KafkaSource), legacy (Java, FlinkKafkaConsumer) or sql; or old-savepoint, to restore the savepoint of the plan")
+	f.BoolVar(&h.choices, "choices", false, "change nothing: count what each way back would repeat and lose, at any time")
 	f.StringVar(&h.flinkStopped, "flink-stopped", "", "attest how Flink ended: stopped-with-savepoint, canceled or failed")
 	f.StringVar(&h.reason, "reason", "", "how you know that it ended so, and that nothing of it runs now")
 	f.StringVar(&h.by, "by", osUser(), "who attests it")
@@ -52,6 +54,8 @@ func (h *handBack) check() error {
 	}
 	form := h.cmd.Flags().Changed("form")
 	switch {
+	case h.choices && (group || savepoint || form):
+		return usagef("--choices changes nothing, and --commit-group, --rewrite-savepoint and --form do: leave it out, or them")
 	case group && savepoint, group && form, savepoint && form:
 		return usagef("--commit-group, --rewrite-savepoint and --form are ways back, and Flink may go one alone: give one of them")
 	case form:

@@ -49,7 +49,12 @@ options, or, as old-savepoint, says that the savepoint of the plan is restored, 
 needs no C' and repeats all that was copied. The same words are needed, the journal
 keeps which form it was, and no plan can be made from that savepoint afterwards.
 
-It writes to Connect, to state.dir/journal.jsonl and, after a start, to
+With --choices it writes and stops nothing. It counts, on the source and at the end of
+the target, how many records each of these ways would repeat, and what has expired;
+while the connector runs that is of the moment, and what it has copied since its last
+commit is not known.
+
+Otherwise it writes to Connect, to state.dir/journal.jsonl and, after a start, to
 state.dir/boundary.json, beside which the boundary of another plan is kept. With
 --commit-group it writes to the group, all partitions in one request, and reads
 them back; brokers may take only some of them, and then it fails and says so:
@@ -64,6 +69,8 @@ plan say nothing here.`,
 			}
 			err := a.withPlan(func(s *session, plan *offsetmap.Plan) error {
 				switch {
+				case to.choices:
+					return a.choices(ctx, s, plan)
 				case to.group != "":
 					return a.handBack(ctx, s, plan, to)
 				case to.savepoint != "":
@@ -159,7 +166,7 @@ func (a *app) rollbackTable(w io.Writer, s *session, plan *offsetmap.Plan, back 
 		beyond, _ := next.Sub(r.Next) // copied, and not committed
 		copied += r.Copied + beyond
 		lost += r.Lost
-		line(w, r.TopicPartition, next, r.Copied+beyond, r.Lost, repeatedText(back.Boundary.Delivered[i]))
+		line(w, r.TopicPartition, next, r.Copied+beyond, r.Lost, atLeast(back.Boundary.Delivered[i].Beyond, back.Boundary.Delivered[i].Doubt != ""))
 	}
 	fmt.Fprintf(w, `
 %s
@@ -230,12 +237,4 @@ func atTheBoundary(b *flinkmm2.Boundary, lost int64) string {
 	default:
 		return out + ", and nothing comes twice: the end of the target was compared with the source"
 	}
-}
-
-// repeatedText is how many records of a partition come twice, as far as is known.
-func repeatedText(d flinkmm2.DeliveredPartition) string {
-	if d.Doubt != "" {
-		return fmt.Sprintf("%d or more", d.Beyond)
-	}
-	return fmt.Sprint(d.Beyond)
 }

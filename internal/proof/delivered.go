@@ -82,9 +82,13 @@ func Delivered(ctx context.Context, o DeliveredOptions) ([]Delivery, error) {
 	var err error
 	l := &tails{DeliveredOptions: o, digester: NewDigester()}
 	defer l.close()
-	for _, w := range []which{sourceSide, targetSide} {
-		if l.sides[w], err = openTail(bounded, w, o); err != nil {
-			return nil, fmt.Errorf("%s: %w", w, err)
+	var names [2][]string
+	for _, p := range o.Partitions {
+		names[sourceSide], names[targetSide] = append(names[sourceSide], p.Source.Topic), append(names[targetSide], p.Target.Topic)
+	}
+	for w, c := range [2]Cluster{sourceSide: o.Source, targetSide: o.Target} {
+		if l.sides[w], err = openTail(bounded, which(w), c, names[w]); err != nil {
+			return nil, fmt.Errorf("%s: %w", which(w), err)
 		}
 	}
 	out := make([]Delivery, len(o.Partitions))
@@ -130,21 +134,8 @@ func (l *tails) close() {
 	}
 }
 
-func openTail(ctx context.Context, w which, o DeliveredOptions) (*tailSide, error) {
-	c := o.Source
-	var names []string
-	for _, p := range o.Partitions {
-		if w == sourceSide {
-			names = append(names, p.Source.Topic)
-		} else {
-			names = append(names, p.Target.Topic)
-		}
-	}
-	if w == targetSide {
-		c = o.Target
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
+func openTail(ctx context.Context, w which, c Cluster, names []string) (*tailSide, error) {
+	names = topicNames(names)
 	s := &tailSide{isolation: isolation(c.Isolation)}
 	var err error
 	if s.topics, err = describe(ctx, w, c, names); err != nil {

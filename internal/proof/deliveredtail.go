@@ -92,8 +92,9 @@ func (t *tail) deliver(ctx context.Context) (Delivery, error) {
 	out := t.judge()
 	switch {
 	case lookback != nil && out.Next != t.Next:
-		// What was found may be a copy of what is gone.
-		return t.doubt("%v", lookback), nil
+		// What was found may be copies of what is gone.
+		out.Next, out.Beyond, out.Doubt = t.Next, t.found(), lookback.Error()
+		return out, nil
 	case out.Doubt != "":
 		return out, nil
 	}
@@ -107,6 +108,16 @@ func (t *tail) deliver(ctx context.Context) (Delivery, error) {
 		out.Doubt = fmt.Sprintf("the target's log begins at %d by now, and copies before that are not seen", logStart)
 	}
 	return out, nil
+}
+
+// found counts what the target seems to have.
+func (t *tail) found() (n int64) {
+	for _, s := range t.sought {
+		if s.found {
+			n++
+		}
+	}
+	return n
 }
 
 // judge reads from what was found how far the target has everything.
