@@ -3,7 +3,6 @@ package cutover
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
@@ -49,11 +48,9 @@ func (o *World) Produce(ctx context.Context, tp offsetmap.TopicPartition, from, 
 	return produce(ctx, o.w.source, tp, from, to)
 }
 
-// Load produces to partitions that hold so many records each, until the function
-// that it returns is called, which says how many each has then. Another call of
-// that says the same.
-func (o *World) Load(ctx context.Context, held, n int, pause time.Duration, to ...offsetmap.TopicPartition) func() (map[offsetmap.TopicPartition]int, error) {
-	return o.w.produceOnAndOn(ctx, held, n, pause, to...).stop
+// Deliver writes the records from..to-1 of a partition to the target.
+func (o *World) Deliver(ctx context.Context, tp offsetmap.TopicPartition, from, to int) error {
+	return produce(ctx, o.w.target, tp, from, to)
 }
 
 // Ends lists the target's ends.

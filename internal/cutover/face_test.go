@@ -25,7 +25,7 @@ func TestFaceCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []Span{{4, 6}, {5, 7}, {8, 11}} { // 5 twice, 7 never, 10 is not due
-		if err := produce(ctx, w.w.target, tp, s.From, s.To); err != nil {
+		if err := w.Deliver(ctx, tp, s.From, s.To); err != nil {
 			t.Fatal(err)
 		}
 	}
