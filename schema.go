@@ -25,6 +25,8 @@ var (
 	evidenceSchema string
 	//go:embed schema/audit.json
 	auditSchema string
+	//go:embed schema/status.json
+	statusSchema string
 )
 
 // PositionsSchema returns the JSON schema (draft 2020-12) of Positions files: of
@@ -49,6 +51,9 @@ func CheckpointSchema() []byte { return []byte(checkpointSchema) }
 
 // RestartMarkSchema returns the JSON schema (draft 2020-12) of RestartMark files.
 func RestartMarkSchema() []byte { return []byte(restartMarkSchema) }
+
+// StatusSchema returns the JSON schema (draft 2020-12) of a Status.
+func StatusSchema() []byte { return []byte(statusSchema) }
 
 // PreflightSchema returns the JSON schema (draft 2020-12) of a judgement, as the program
 // runbook prints it in preflight and keeps it beside the plan that is made by it.

@@ -27,6 +27,8 @@ func TestSchemasAndTypesHaveTheSameMembers(t *testing.T) {
 	backups.SameMembers(t, "backup", reflect.TypeFor[flinkmm2.OffsetsBackup](), backups.Root)
 	lists := schematest.New(t, flinkmm2.AcceptanceListSchema())
 	lists.SameMembers(t, "acceptance list", reflect.TypeFor[flinkmm2.AcceptanceList](), lists.Root)
+	status := schematest.New(t, flinkmm2.StatusSchema())
+	status.SameMembers(t, "status", reflect.TypeFor[flinkmm2.Status](), status.Root)
 }
 
 func TestSchemasListTheConstants(t *testing.T) {
@@ -53,6 +55,10 @@ func TestSchemasListTheConstants(t *testing.T) {
 		"point of the acceptance list": {member(lists.Def("point"), "id"), texts(
 			flinkmm2.AcceptImported, flinkmm2.AcceptFirstRecord, flinkmm2.AcceptNothingMissing, flinkmm2.AcceptRunning, flinkmm2.AcceptImage,
 			flinkmm2.AcceptRestart, flinkmm2.AcceptNoCompanions, flinkmm2.AcceptNoSynchronisation, flinkmm2.AcceptAsBefore)},
+		"stage": {member(schematest.New(t, flinkmm2.StatusSchema()).Root, "stage"), texts(
+			flinkmm2.StageNoConnector, flinkmm2.StageCreated, flinkmm2.StagePlanned, flinkmm2.StageApplying, flinkmm2.StageApplied, flinkmm2.StageStarted,
+			flinkmm2.StageRunning, flinkmm2.StageProven, flinkmm2.StageOvertaken, flinkmm2.StageStopped, flinkmm2.StageRollingBack, flinkmm2.StageRolledBack,
+			flinkmm2.StageHandedBack, flinkmm2.StageSpent, flinkmm2.StageAstray, flinkmm2.StageUnknown)},
 		"state of a point": {member(lists.Def("point"), "state"), texts(flinkmm2.Shown, flinkmm2.Attested, flinkmm2.NotProven)},
 		"outcome":          {proofs.Def("outcome"), texts(proof.Proven, proof.Failed, proof.NotProven, proof.NoProgress, proof.NothingToCopy, proof.ProgressWithoutRecords)},
 		"outcome of a partition": {member(proofs.Def("partitionProof"), "outcome"), texts(

@@ -205,3 +205,31 @@ func TestNoMoreMomentsAreLookedForThanTell(t *testing.T) {
 		t.Errorf("%d moments are looked for, and %d with one more span", few, more)
 	}
 }
+
+// Whoever asks for the deadlines alone is told what a judgement says.
+func TestDeadlinesAloneAreThoseOfAJudgement(t *testing.T) {
+	t.Parallel()
+	l := aged(t, 4*24*time.Hour)
+	l.alter(l.probe.Source, "payments", "retention.ms", strconv.FormatInt((7*24*time.Hour).Milliseconds(), 10))
+	whole := l.whole()
+	start, back := l.probe.Deadlines(t.Context(), l.probe.Observe(t.Context()), l.question)
+	for name, c := range map[string]struct {
+		got, want offsetmap.Fact[preflight.Deadline]
+	}{
+		"start": {start, whole.LatestStart}, "rollback": {back, whole.LatestRollback},
+	} {
+		got, left := deadline(t, c.got)
+		want, most := deadline(t, c.want)
+		if got.Scope != want.Scope || got.Why != want.Why || got.Unknown != want.Unknown || (left-most).Abs() > time.Minute {
+			t.Errorf("%s: %+v, a judgement says %+v", name, got, want)
+		}
+	}
+
+	l.must(l.source.DeleteRecords("payments", 0, 1))
+	l.question.Positions = []offsetmap.Position{at("payments", 0, 0)}
+	facts := l.probe.Observe(t.Context())
+	start, _ = l.probe.Deadlines(t.Context(), facts, l.question)
+	if d, known := start.Get(); !known || !d.At.Equal(offsetmap.At(facts.At).Time) || !strings.Contains(d.Why, "gone already") {
+		t.Errorf("records before the log start: %+v, %v", d, start.Err())
+	}
+}

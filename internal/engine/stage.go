@@ -209,6 +209,15 @@ func forwards(plan *offsetmap.Plan, seen Observed, h History) Standing {
 	if len(stored.Foreign) > 0 {
 		return at(StageAstray, "", "Connect holds an entry that is none of source alias %q: %s", plan.Body.Connector.SourceAlias, stored.Foreign[0])
 	}
+	grown, err := grownSince(plan, seen, func(r offsetmap.Row) offsetmap.NextOffset {
+		if end, there := h.StartEnds[r.TopicPartition]; there {
+			return end
+		}
+		return r.TargetEnd
+	})
+	if grown != "" {
+		return at(StageAstray, Rollback, "%s, and the journal has no resume of the plan", grown)
+	}
 	written, left := 0, 0
 	for _, r := range plan.Diff(stored.Offsets).Rows {
 		switch {
@@ -220,18 +229,10 @@ func forwards(plan *offsetmap.Plan, seen Observed, h History) Standing {
 			written++
 		}
 	}
-	grown, err := grownSince(plan, seen, func(r offsetmap.Row) offsetmap.NextOffset {
-		if end, there := h.StartEnds[r.TopicPartition]; there {
-			return end
-		}
-		return r.TargetEnd
-	})
 	of := fmt.Sprintf("of the offsets that the plan changes %d of %d are written", written, written+left)
 	switch {
 	case err != nil:
 		return unclear("%s; whether the target has grown could not be found out: %v", of, err)
-	case grown != "":
-		return at(StageAstray, "", "%s, and the journal has no start", grown)
 	case h.StartEnds != nil:
 		return at(StageStarted, Start, "a start was recorded, and no resume begun; %s", of)
 	case left == 0:

@@ -45,8 +45,8 @@ func TestStageOf(t *testing.T) {
 		}, did(func(h *History) { h.Written = true })}, StageApplying, Apply, "0 of 2"},
 		{"changed", []func(*Observed){func(w *Observed) { store(w, 0, source(t, 11)) }}, StageAstray, "", "stored 11"},
 		{"another alias", []func(*Observed){func(w *Observed) { w.Stored = offsetmap.Known(Stored{Foreign: []string{"{}"}}) }}, StageAstray, "", "source alias"},
-		{"grown", []func(*Observed){grown}, StageAstray, "", "orders-1 ends at 71, and ended at 70"},
-		{"active", []func(*Observed){func(w *Observed) { w.Active = offsetmap.Known([]string{"orders"}) }}, StageAstray, "", "[orders]"},
+		{"grown", []func(*Observed){grown}, StageAstray, Rollback, "orders-1 ends at 71, and ended at 70"},
+		{"active", []func(*Observed){func(w *Observed) { w.Active = offsetmap.Known([]string{"orders"}) }}, StageAstray, Rollback, "[orders]"},
 		{"active, not tracked", []func(*Observed){func(w *Observed) { w.Active = offsetmap.Absent[[]string]() }}, StageApplied, Start, ""},
 		{"recorded", []func(*Observed){did(func(h *History) { h.StartEnds = ends(t, plan(t, source(t, 10))) })}, StageStarted, Start, "no resume begun"},
 		{"recorded, and grown before", []func(*Observed){grown, did(func(h *History) {
