@@ -75,7 +75,13 @@ func (c *Case) addGroup(d *deadlines) {
 // (KafkaCommitter), by ids that the target's coordinators must still know.
 func (c *Case) addTransactionalIDs(d *deadlines) {
 	s, g := c.Facts.Surroundings, c.Question.Attestations.SinkGuarantee
-	if s == nil || g == nil || g.Value != offsetmap.SinkExactlyOnce {
+	switch {
+	case s == nil:
+		return
+	case g == nil || g.Value == "":
+		d.unknown(errors.New("whether the sink is exactly-once, and needs its transactional ids, is not attested"))
+		return
+	case g.Value != offsetmap.SinkExactlyOnce:
 		return
 	}
 	end, err := c.jobEnd()

@@ -25,7 +25,7 @@ func sinkGuaranteeChecks() []Check {
 func sinkGuarantee(c *Case, r *Reporter) {
 	q := c.Question
 	g := q.Attestations.SinkGuarantee
-	if g == nil {
+	if g == nil || g.Value == "" {
 		r.NotAsked() // attest/sink-guarantee
 		return
 	}

@@ -90,3 +90,21 @@ func sinkOf(t *testing.T, dir string) string {
 	i := slices.IndexFunc(s.Sinks, func(s flinkstate.Sink) bool { return len(s.Transactions)+len(s.TransactionalIDs) > 0 })
 	return s.Sinks[i].OperatorID
 }
+
+// What is not filled in yet is attest/sink-guarantee's matter, and no word that the state contradicts.
+func TestAGuaranteeThatIsNotFilledInContradictsNothing(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, setup{})
+	l.question.Attestations.SinkGuarantee = attest(offsetmap.SinkGuarantee(""))
+	l.question.Sinks = []flinkstate.Sink{{OperatorID: "1f", Transactions: []flinkstate.Transaction{{TransactionalID: "tx-0-1"}}}}
+	r := l.whole()
+	if f := found(r, "flink/sink-guarantee-contradicted"); len(f) != 0 {
+		t.Errorf("found %v", f)
+	}
+	if len(found(r, "attest/sink-guarantee")) != 1 {
+		t.Errorf("findings %v", r.Findings)
+	}
+	if d := r.LatestRollback; d.IsAbsent() {
+		t.Error("that nothing ends the way back is said without knowing whether the sink is exactly-once")
+	}
+}

@@ -141,6 +141,8 @@ func acceptanceHint(list *flinkmm2.AcceptanceList, err error) error {
 		return &hintedError{err: err, next: []string{"start", "--digest", list.Plan}}
 	case slices.Contains(open, flinkmm2.AcceptNothingMissing), slices.Contains(open, flinkmm2.AcceptRunning):
 		return &hintedError{err: err, next: []string{"watch", "--until", "caught-up"}}
+	case len(open) == 1 && open[0] == flinkmm2.AcceptRestart:
+		return &hintedError{err: err, next: []string{"watch", "--mark-restart"}, when: ", then restart the workers, and prove it with --after-restart; or state in acceptance what is known of the restart"}
 	case len(words) == len(open):
 		return &hintedError{err: err, next: []string{"accept"}, when: ", once acceptance in the file states what is known of " + strings.Join(words, ", ")}
 	default:

@@ -231,3 +231,14 @@ func isHandBack(findings []offsetmap.Finding) bool {
 			f.Check == "rollback/savepoint-changed" || f.Check == "rollback/savepoint-expired" || f.Check == "rollback/partition-kept"
 	})
 }
+
+// shownError is of findings that the output has shown already, all of them and how to mend
+// them: said again they would only push that off the screen.
+type shownError struct{ error }
+
+func (e shownError) Error() string {
+	text, _, _ := strings.Cut(e.error.Error(), "\n")
+	return text
+}
+
+func (e shownError) Unwrap() error { return e.error }

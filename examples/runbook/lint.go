@@ -127,7 +127,7 @@ func (a *app) lint(ctx context.Context, file, kafka string) error {
 		return err
 	}
 	if blocked != nil {
-		return fmt.Errorf("lint: %w", blocked)
+		return shownError{fmt.Errorf("lint: %w", blocked)}
 	}
 	return nil
 }

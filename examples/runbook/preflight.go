@@ -84,7 +84,7 @@ whether the target has them. They are printed on stdout alone, and are in no fil
 				return err
 			}
 			if blocked := report.Err(); blocked != nil {
-				return fmt.Errorf("preflight: %w", blocked)
+				return shownError{fmt.Errorf("preflight: %w", blocked)}
 			}
 			a.next("plan")
 			return nil

@@ -82,3 +82,21 @@ func TestTheTableOfRemediesIsBounded(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// What the table has shown is not said again, and still decides status and hint.
+func TestFindingsThatWereShownAreCountedAlone(t *testing.T) {
+	var findings []offsetmap.Finding
+	for p := range 10_000 {
+		findings = append(findings, offsetmap.Finding{Check: "source/offset-expired", Severity: offsetmap.Block, Scope: fmt.Sprintf("orders-%d:1", p), Detail: "gone"})
+	}
+	a := &app{file: "migration.yaml", read: shopMigration()}
+	err := shownError{fmt.Errorf("preflight: %w", preflight.Blocked(findings))}
+	var b bytes.Buffer
+	a.report(&b, "preflight", err)
+	if want := "runbook: preflight: blocked by 10000 findings\nhint: runbook explain source/offset-expired\n"; b.String() != want {
+		t.Errorf("%q", b.String()[:min(200, b.Len())])
+	}
+	if got := exitStatus(err); got != 3 {
+		t.Errorf("status %d", got)
+	}
+}

@@ -85,7 +85,11 @@ func (a *app) watch(ctx context.Context, f watchFlags) error {
 		default: // the journal knows of no start
 			return &hintedError{err: err, next: []string{"start", "--digest", plan.Digest}}
 		}
-		return a.proven(filepath.Join(s.dir, shardFile(proofFile, o.Shard)), proof, err)
+		err = a.proven(filepath.Join(s.dir, shardFile(proofFile, o.Shard)), proof, err)
+		if err == nil && proof.Shard == nil && !f.mark {
+			a.next("accept")
+		}
+		return err
 	})
 }
 
