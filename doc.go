@@ -14,7 +14,9 @@
 //	Watch     the target holds the source from C on: record by record
 //	Rollback  as it was before the start; or C' = M + 1, for Flink
 //
-// and CommitBoundary gives C' to the consumer group that Flink starts from.
+// and CommitBoundary, RewriteSavepoint or HandBack give Flink what it goes on from: a
+// consumer group, a savepoint, or starting offsets. RollbackChoices counts beforehand
+// what each of them would repeat.
 //
 // Most readers need New and those methods; examples/quickstart runs the whole
 // line on embedded parts, with nothing installed but Go.
