@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -61,6 +62,9 @@ func (m *Migration) delivered(ctx context.Context, plan *offsetmap.Plan, rows []
 		Records: bounds.Records, Bytes: bounds.Bytes, Within: bounds.Within,
 	}
 	out := make([]DeliveredPartition, 0, len(rows))
+	if len(rows) == 0 {
+		return out
+	}
 	for _, row := range rows {
 		p := proof.Stopped{
 			Source: row.TopicPartition, Target: offsetmap.TopicPartition{Topic: target[row.Topic], Partition: row.Partition},
@@ -93,15 +97,24 @@ func (m *Migration) against(ctx context.Context, plan *offsetmap.Plan, b *Bounda
 	if len(out) > 0 || b.Delivered == nil {
 		return out
 	}
-	now := m.delivered(ctx, plan, rows, seen, TailBounds{})
+	measured, _ := seen.Measured.Get()
+	var claimed []offsetmap.Reverse
+	beyond := endsByPartition{}
 	for i, had := range b.Delivered { // check has held them to the partitions, and b.against those to rows
-		switch {
-		case had.TargetEnd != now[i].TargetEnd && !engine.MayMove(plan, had.String()):
-			out = append(out, changed(had.String(), "the target ended at %s, now it ends at %s: somebody writes to it", had.TargetEnd, now[i].TargetEnd))
-		case had.Next.Compare(now[i].Next) > 0 && now[i].Doubt != "":
-			out = append(out, changed(had.String(), "the boundary says that the target has all before %s, and that is not beyond doubt now: %s", had.Next, now[i].Doubt))
-		case had.Next.Compare(now[i].Next) > 0:
-			out = append(out, changed(had.String(), "the boundary says that the target has all before %s, and it has all before %s", had.Next, now[i].Next))
+		if end := measured[had.TopicPartition].TargetEnd; had.TargetEnd != end && !engine.MayMove(plan, had.String()) {
+			out = append(out, changed(had.String(), "the target ended at %s, now it ends at %s: somebody writes to it", had.TargetEnd, end))
+		}
+		if had.Next != rows[i].Next {
+			claimed, beyond[had.TopicPartition] = append(claimed, rows[i]), had.Next
+		}
+	}
+	// As far as the rollback has read, whatever its bounds were.
+	for _, now := range m.delivered(ctx, plan, claimed, seen, TailBounds{Records: math.MaxInt64, Bytes: math.MaxInt64, Within: math.MaxInt64}) {
+		switch had := beyond[now.TopicPartition]; {
+		case had.Compare(now.Next) > 0 && now.Doubt != "":
+			out = append(out, changed(now.String(), "the boundary says that the target has all before %s, and that is not beyond doubt now: %s", had, now.Doubt))
+		case had.Compare(now.Next) > 0:
+			out = append(out, changed(now.String(), "the boundary says that the target has all before %s, and it has all before %s", had, now.Next))
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
@@ -108,6 +109,11 @@ func TestWhatCannotBeComparedIsADoubt(t *testing.T) {
 	}
 	if _, err := w.steps.Rollback(t.Context(), w.plan, flinkmm2.RollbackOptions{Tail: flinkmm2.TailBounds{Bytes: -1}}); err == nil || !strings.Contains(err.Error(), "none may be below 0") {
 		t.Errorf("bounds below 0: %v", err)
+	}
+	// What a rollback with wider bounds has found stands without them.
+	wide, err := w.steps.Rollback(t.Context(), w.plan, flinkmm2.RollbackOptions{Tail: flinkmm2.TailBounds{Records: 2_000_000, Within: time.Hour}})
+	if err != nil || says(wide.Boundary) != "40>50 32>32 0>0" {
+		t.Fatalf("%+v, %v", wide, err)
 	}
 	// A boundary of which the target was not looked at.
 	w.boundary = back.Boundary

@@ -48,7 +48,7 @@ var (
 // RefusedError says why an act was refused. It is an ErrMoved or an ErrNotKnown,
 // from Watch an ErrNotProven.
 type RefusedError struct {
-	Act      string              // apply, verify, start, watch, rollback or commit-boundary
+	Act      string              // apply, verify, start, watch, rollback, commit-boundary, rewrite-savepoint, hand-back or old-savepoint
 	Findings []offsetmap.Finding // every reason, sorted
 	// Before lists what the same call had done before it was refused, such as
 	// "write"; empty when nothing was changed.
