@@ -25,7 +25,7 @@ func (p Probe) surveyBrokers(ctx context.Context, f Facts, s *Surroundings) {
 		retentionMoments(f.At, topic, settings, wanted)
 		compactionMoments(f.At, topic, settings, wanted)
 		growthMoments(f.At, topic, settings, wanted)
-		if name, err := TargetTopic(config, topic); err == nil && to[name] != nil {
+		if name, err := TargetTopic(config, topic); err == nil {
 			limitMoments(f.At, topic, to[name], wanted)
 		}
 		if settings.tiered() {

@@ -67,3 +67,34 @@ func sum(all []time.Duration) (whole time.Duration) {
 	}
 	return whole
 }
+
+// What the looks themselves take counts.
+func TestNoLookWaitsLongerThanIsLeft(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(*preflight.Probe){
+		"the brokers": func(p *preflight.Probe) { p.Calm, p.Window = 0, 10*time.Minute },
+		"the workers": func(p *preflight.Probe) { p.Calm, p.Window = 10*time.Minute, 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, setup{})
+			set(&l.probe)
+			var ahead, first time.Duration
+			l.probe.Now = func() time.Time {
+				ahead += time.Second
+				return time.Now().Add(ahead)
+			}
+			l.probe.Sleep = func(_ context.Context, d time.Duration) error {
+				if first == 0 {
+					first = d
+				}
+				ahead += d
+				return nil
+			}
+			l.observe()
+			if first < 9*time.Minute || first > 10*time.Minute-time.Second {
+				t.Errorf("waited for %s of 10m", first)
+			}
+		})
+	}
+}

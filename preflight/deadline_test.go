@@ -193,7 +193,7 @@ func TestNoMoreMomentsAreLookedForThanTell(t *testing.T) {
 		"compacted alone": append([]string{"cleanup.policy", "compact", "delete.retention.ms", "-1"}, week...),
 		"kept for ever":   {"retention.ms", "-1"},
 	} {
-		if n := count([]time.Duration{36 * time.Hour}, settings...); n > 1 {
+		if n := count([]time.Duration{36 * time.Hour}, settings...); n > 0 {
 			t.Errorf("%s: %d moments are looked for", name, n)
 		}
 	}

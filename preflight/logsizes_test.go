@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -29,10 +31,11 @@ func TestRetentionBySizeIsCountedDown(t *testing.T) {
 	}{
 		"nothing is kept":              {0, false, "block source/retention payments-0:size,block source/rollback-until payments-0", []string{"retention.bytes is 0, and the 5 offsets", "they may go at any moment"}, 0},
 		"all that is unread goes":      {4, false, "block source/retention payments-0:size,block source/rollback-until payments-0", []string{"the 5 offsets from C = 5 on take about ", "they may go at any moment"}, 0},
+		"all but what is unread goes":  {5, false, "block source/retention payments-0:size,block source/rollback-until payments-0", []string{"they may go at any moment"}, 0},
 		"within the hour":              {12, false, "block source/retention payments-0:size,block source/rollback-until payments-0", []string{"an estimate, the first of them go within 4"}, 42 * time.Minute},
 		"within the day":               {105, false, "warn source/retention payments", []string{"at 10 offsets an hour, an estimate, the first of them go within 10h", ": payments-0"}, 10 * time.Hour},
 		"later":                        {1005, false, "", nil, 100 * time.Hour},
-		"never, as nothing is written": {12, true, "", nil, 0},
+		"never, as nothing is written": {12, true, "", []string{"; nothing was written in the last 1h0m0s"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +55,11 @@ func TestRetentionBySizeIsCountedDown(t *testing.T) {
 			r := l.judge()
 			l.want(r, strings.FieldsFunc(c.want, func(r rune) bool { return r == ',' })...)
 			for _, part := range c.says {
-				l.says(found(r, "source/retention")[0], part)
+				if c.want == "" && !strings.Contains(fmt.Sprint(r.Results), part) {
+					t.Errorf("it is not said: %q", part)
+				} else if c.want != "" {
+					l.says(found(r, "source/retention")[0], part)
+				}
 			}
 			if c.left == 0 && c.want == "" {
 				if !r.LatestStart.IsAbsent() {
@@ -164,6 +171,35 @@ func TestThePartitionThatSizeTakesFirstIsTold(t *testing.T) {
 			// 10 offsets an hour, and 95 of them left at the most.
 			l.alter(l.probe.Source, "orders", "retention.bytes", strconv.FormatInt(10*l.sizeOf("orders", 0), 10))
 			l.says(found(l.whole(), "source/retention")[0], "the 8 offsets from C = 2 on take about", ": orders-0, orders-1")
+		})
+	}
+}
+
+// Only a log that its size bounds has to be measured.
+func TestOnlyLogsThatSizeBoundsAreMeasured(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		settings []string
+		asked    bool
+	}{
+		"deleted by size":     {[]string{"retention.bytes", "0"}, true},
+		"deleted by age":      {[]string{"retention.bytes", "-1"}, false},
+		"compacted, not less": {[]string{"cleanup.policy", "compact", "retention.bytes", "1000"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, setup{})
+			l.alter(l.probe.Source, "orders", c.settings...)
+			var asked atomic.Bool
+			l.source.ControlKey(int16(kmsg.DescribeLogDirs), func(kmsg.Request) (kmsg.Response, error, bool) {
+				l.source.KeepControl()
+				asked.Store(true)
+				return nil, nil, false
+			})
+			l.observe()
+			if asked.Load() != c.asked {
+				t.Errorf("asked %t", asked.Load())
+			}
 		})
 	}
 }

@@ -306,3 +306,20 @@ func TestADeadlineListsTheFirstReasonsWhyItMayBeSooner(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatSizeTakesAtAMomentIsTakenWithinItsSpan(t *testing.T) {
+	for name, c := range map[string]struct {
+		of           sizeLeft
+		soon, within string
+	}{
+		"at its end":  {sizeLeft{ends: true, left: time.Hour, text: "a"}, "a within 1h0m0s", " within 1h0m0s"},
+		"behind it":   {sizeLeft{ends: true, left: time.Hour + 1, text: "a"}, "", " within 1h0m0s"},
+		"at once":     {sizeLeft{ends: true, text: "a"}, "a", ""},
+		"never":       {sizeLeft{text: "a"}, "", ""},
+		"not by then": {sizeLeft{left: time.Minute, text: "a"}, "", ""},
+	} {
+		if soon, within := c.of.soon(time.Hour), c.of.within(); soon != c.soon || within != c.within {
+			t.Errorf("%s: %q and %q", name, soon, within)
+		}
+	}
+}
