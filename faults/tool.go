@@ -112,11 +112,20 @@ func (p *process) await() (Ended, error) {
 	return e, nil
 }
 
-// lastWord is the last line that tells what happened rather than what to do next.
+// lastWord is what the program says of how it ended, or the last line that tells what
+// happened rather than what to do next.
 func lastWord(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
 	last := ""
-	for line := range strings.Lines(text) {
+	for i, line := range lines {
 		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "runbook: ") {
+			last = line
+			if i+1 < len(lines) && strings.HasPrefix(lines[i+1], "  ") { // the first of its findings
+				last += ": " + strings.TrimSpace(lines[i+1])
+			}
+			break
+		}
 		if line != "" && !strings.HasPrefix(line, "hint:") && !strings.HasPrefix(line, "next:") {
 			last = line
 		}

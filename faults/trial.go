@@ -214,9 +214,13 @@ func (tr *trial) run(ctx context.Context, args ...string) (Ended, error) {
 
 func (tr *trial) ended(p *process, args []string) (Ended, error) {
 	e, err := p.await()
+	e.Says = tr.anywhere(e.Says)
 	tr.note("%s: exit %d: %s", args[0], e.Exit, e.Says)
 	return e, err
 }
+
+// anywhere takes out of a text where the migration lies on this machine.
+func (tr *trial) anywhere(text string) string { return strings.ReplaceAll(text, tr.dir+"/", "") }
 
 // must runs steps that have to be done.
 func (tr *trial) must(ctx context.Context, steps ...string) error {
