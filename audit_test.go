@@ -123,6 +123,10 @@ func auditsOfChanged(t *testing.T, p *packed) {
 			all = behind("rollback", flinkmm2.PhaseBegin)(all)
 			return behind("resume", flinkmm2.PhaseBegin)(all)
 		}), flinkmm2.AuditStory, "after the way back had begun"},
+		{"forward after a backup was put back", p.rewritten(func(all []flinkmm2.Entry) []flinkmm2.Entry {
+			i := slices.IndexFunc(all, func(e flinkmm2.Entry) bool { return e.Act == "resume" })
+			return slices.Insert(all, i, flinkmm2.Entry{At: all[i].At, Act: "restore-backup", Phase: flinkmm2.PhaseFailed, Connector: "mm2", By: "mo"})
+		}), flinkmm2.AuditStory, "after a backup had been put back"},
 		{"handed back while it runs", p.rewritten(behind("commit-boundary", flinkmm2.PhaseBegin)), flinkmm2.AuditStory, "before the rollback had ended"},
 		{"from another savepoint by the journal", change("plan", func(e *flinkmm2.Entry) { e.Savepoint = "sha256:0" }), flinkmm2.AuditStory, `the savepoint "sha256:0"`},
 		{"a proof with better counts", p.replaced("proof.json", `"repeated": 0`, `"repeated": 5`), flinkmm2.AuditProof, "add up to"},
@@ -176,6 +180,10 @@ func auditsOfLacking(t *testing.T, p *packed) {
 		}), flinkmm2.AuditJournal, "a clock was wrong"},
 		{"a crash in the last line", p.with("journal.jsonl", append(slices.Clone(p.files["journal.jsonl"]), `{"at`...)), flinkmm2.AuditJournal, "cut short by a crash"},
 		{"a journal without digests", p.with("journal.jsonl", []byte(`{"at":"2026-10-15T08:00:00Z","act":"create","phase":"begin","connector":"mm2","by":"li"}`+"\n")), flinkmm2.AuditJournal, "its first 1 of 1 entries"},
+		{"a proof, and no resume", p.rewritten(func(all []flinkmm2.Entry) []flinkmm2.Entry {
+			return slices.DeleteFunc(all, func(e flinkmm2.Entry) bool { return e.Act == "start" || e.Act == "resume" })
+		}), flinkmm2.AuditProof, "by the journal the connector was not resumed"},
+		{"a boundary, and no way back", p.with("boundary.json", []byte(`{"apiVersion":"flinkmm2/v1","kind":"Boundary"}`)), flinkmm2.AuditBoundary, "the migration did not go back"},
 		{"another plan's start", p.rewritten(func(all []flinkmm2.Entry) []flinkmm2.Entry {
 			i := slices.IndexFunc(all, func(e flinkmm2.Entry) bool { return e.Act == "start" })
 			other := flinkmm2.Entry{At: all[i].At, Act: "resume", Phase: flinkmm2.PhaseDone, Plan: "sha256:1", Connector: "mm2", By: "mo"}
@@ -190,6 +198,16 @@ func auditsOfLacking(t *testing.T, p *packed) {
 			says  string
 		}{"no " + name, p.with(name, nil), id, "the bundle has no"})
 	}
+	// A wave takes some topics of a savepoint.
+	cases = append(cases, struct {
+		name  string
+		files *packed
+		point flinkmm2.AuditID
+		says  string
+	}{
+		"positions of topics of another wave", p.replaced("positions.json", `"partitions": [`, `"partitions": [{"topic": "others", "partition": 0, "next": 5},`),
+		flinkmm2.AuditPositions, "no entry of the journal names the SHA-256 of the positions",
+	})
 	for _, c := range cases {
 		report, err := c.files.evidence().Audit()
 		if !errors.Is(err, flinkmm2.ErrNotProven) || flinkmm2.ExitStatus(err) != flinkmm2.ExitNotProven {

@@ -43,6 +43,9 @@ func (a *audit) startPoint() AuditPoint {
 func (a *audit) proofPoint() AuditPoint {
 	f := about(AuditProof, "every partition is proven from C on, by a proof of this plan")
 	if a.story.resumed == nil {
+		if a.file(RoleProof) != nil {
+			f.open("there is a proof, and by the journal the connector was not resumed")
+		}
 		return f.notReached("the connector was not resumed")
 	}
 	p := read[Proof](a, f, RoleProof, ProofKind)
@@ -146,6 +149,9 @@ func (a *audit) boundaryPoint() AuditPoint {
 	f := about(AuditBoundary, "where Flink goes on after the way back is told")
 	switch back := a.story.back; {
 	case back == nil:
+		if a.file(RoleBoundary) != nil {
+			f.open("there is a boundary, and by the journal the migration did not go back")
+		}
 		return f.notReached("the migration did not go back")
 	case !a.story.startedBefore:
 		return f.notReached("it went back before a start: Flink has its savepoint")

@@ -14,7 +14,9 @@ const auditSkew = 5 * time.Minute
 
 // journalStory is what the journal tells of the plan.
 type journalStory struct {
-	planned, start, applied, resumed, back *Entry // the last of each, start the first; nil when there was none
+	// The last of each, start the first; nil when there was none.
+	planned, start, applied, resumed, back *Entry
+	restored                               *Entry // a backup was put back, by which the plan is spent
 	writes                                 []Entry
 	sent                                   map[string]string // acts whose last entry does not tell how they ended
 	startedBefore                          bool              // the rollback began after a resume
@@ -72,6 +74,9 @@ func (a *audit) storyPoint() AuditPoint {
 		if e.File != "" {
 			s.found[e.File] = true
 		}
+		if e.Act == actPutBack && s.planned != nil { // also one that failed may have written a part
+			s.restored = e
+		}
 		if e.Plan == a.plan.Digest {
 			s.see(f, a.plan, i+1, e)
 		} else if e.Act == actResume && e.Phase != PhaseFailed && s.planned != nil && s.resumed == nil && s.back == nil {
@@ -116,6 +121,8 @@ func (s *journalStory) see(f *finding, plan *offsetmap.Plan, n int, e *Entry) {
 		f.against("entry %d: %s under a plan that was not made before", n, e.Act)
 	case forward && s.back != nil:
 		f.against("entry %d: %s after the way back had begun at %s", n, e.Act, offsetmap.At(s.back.At))
+	case forward && s.restored != nil:
+		f.against("entry %d: %s after a backup had been put back at %s", n, e.Act, offsetmap.At(s.restored.At))
 	case forward && e.Phase == PhaseBegin && !e.At.Before(plan.Body.ExpiresAt.Add(auditSkew)):
 		f.against("entry %d: %s at %s, and the plan had ended at %s", n, e.Act, offsetmap.At(e.At), plan.Body.ExpiresAt)
 	case e.Act == actWrite && s.resumed != nil:
