@@ -26,6 +26,10 @@ type Applied struct {
 //
 // Before the first write of a plan, what Connect holds goes to WithBackup.
 func (m *Migration) Apply(ctx context.Context, plan *offsetmap.Plan) (*Applied, error) {
+	return locked(ctx, m, "apply", func(ctx context.Context) (*Applied, error) { return m.applyLocked(ctx, plan) })
+}
+
+func (m *Migration) applyLocked(ctx context.Context, plan *offsetmap.Plan) (*Applied, error) {
 	if err := plan.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", engine.Apply, err)
 	}

@@ -114,6 +114,10 @@ type CommittedOffset struct {
 // group's offsets after a while: see OffsetExpiry. Flink must be started without
 // a savepoint, since restored state wins over the group's offsets.
 func (m *Migration) CommitBoundary(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn) (*CommittedBoundary, error) {
+	return locked(ctx, m, "commit-boundary", func(ctx context.Context) (*CommittedBoundary, error) { return m.commitBoundaryLocked(ctx, plan, b, r) })
+}
+
+func (m *Migration) commitBoundaryLocked(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r GroupReturn) (*CommittedBoundary, error) {
 	first, err := m.mayCommit(ctx, plan, b, r)
 	if err != nil {
 		return nil, ofCommit(err)

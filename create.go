@@ -38,6 +38,10 @@ type Created struct {
 // in spite of all that is told to stop it at once, and the error says what may
 // have been copied.
 func (m *Migration) Create(ctx context.Context) (*Created, error) {
+	return locked(ctx, m, "create", func(ctx context.Context) (*Created, error) { return m.createLocked(ctx) })
+}
+
+func (m *Migration) createLocked(ctx context.Context) (*Created, error) {
 	config := m.given
 	if config == nil {
 		return nil, errors.New("create: no connector config was given")

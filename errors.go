@@ -110,7 +110,7 @@ func ExitStatus(err error) int {
 		return ExitNotProven
 	case errors.Is(err, ErrOutcomeUnknown), errors.Is(err, connectrest.ErrOutcomeUnknown), errors.Is(err, connectrest.ErrReadBack):
 		return ExitUnknown
-	case errors.Is(err, ErrMoved), errors.Is(err, offsetmap.ErrPlan), errors.Is(err, offsetmap.ErrEdited), errors.Is(err, offsetmap.ErrExpired), errors.Is(err, ErrApproval), errors.Is(err, ErrParts), errors.Is(err, ErrEvidence):
+	case errors.Is(err, ErrMoved), errors.Is(err, offsetmap.ErrPlan), errors.Is(err, offsetmap.ErrEdited), errors.Is(err, offsetmap.ErrExpired), errors.Is(err, ErrApproval), errors.Is(err, ErrParts), errors.Is(err, ErrEvidence), errors.Is(err, ErrLocked), errors.Is(err, ErrLockLost):
 		return ExitMoved
 	case errors.As(err, &blocked), noPosition(err):
 		return ExitBlocked

@@ -98,6 +98,10 @@ type StartingOffset struct {
 // world that has moved since the rollback is an ErrMoved. Nothing here starts Flink, and
 // nothing resumes the connector.
 func (m *Migration) HandBack(ctx context.Context, plan *offsetmap.Plan, b *Boundary, h HandBack) (*HandedBack, error) {
+	return locked(ctx, m, "hand-back", func(ctx context.Context) (*HandedBack, error) { return m.handBackLocked(ctx, plan, b, h) })
+}
+
+func (m *Migration) handBackLocked(ctx context.Context, plan *offsetmap.Plan, b *Boundary, h HandBack) (*HandedBack, error) {
 	out, err := m.handBack(ctx, plan, b, h)
 	if _, says := errors.AsType[*RefusedError](err); err != nil && !says {
 		return nil, fmt.Errorf("%s: %w", h.goal(), err)

@@ -103,6 +103,7 @@ type Migration struct {
 	by            string
 	host          string
 	job           *JobIdentity
+	locks         []Lock
 	toolName      string
 	toolVersion   string
 	lifetime      time.Duration
@@ -247,6 +248,11 @@ func (m *Migration) act(ctx context.Context, e Entry, do func(context.Context) e
 // actAfter is act for what was decided when the journal had so many entries. Of
 // several that decide at once, the one whose intent is written first acts.
 func (m *Migration) actAfter(ctx context.Context, entries int, e Entry, do func(context.Context) error) error {
+	ctx, release, err := m.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	e.Phase = PhaseBegin
 	begin := m.stamp(e)
 	// Asked before as well, so that those who come too late write nothing, by which
@@ -257,7 +263,9 @@ func (m *Migration) actAfter(ctx context.Context, entries int, e Entry, do func(
 	if err := m.cfg.Journal.Append(ctx, begin); err != nil {
 		return err
 	}
-	err := m.notOvertaken(ctx, entries, begin)
+	if err = m.notOvertaken(ctx, entries, begin); err == nil {
+		err = m.stillLocked(ctx)
+	}
 	if err == nil {
 		m.log.InfoContext(ctx, LogAct, "name", e.Act, "connector", m.cfg.Connector, "plan", e.Plan, "detail", e.Detail)
 		err = do(ctx)

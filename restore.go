@@ -51,6 +51,10 @@ type RestoredOffset struct {
 // Afterwards, or when it was begun, every plan that was made before is refused: what it
 // knows of the offsets is old.
 func (m *Migration) Restore(ctx context.Context, b *OffsetsBackup, o RestoreOptions) (*Restored, error) {
+	return locked(ctx, m, "restore", func(ctx context.Context) (*Restored, error) { return m.restoreLocked(ctx, b, o) })
+}
+
+func (m *Migration) restoreLocked(ctx context.Context, b *OffsetsBackup, o RestoreOptions) (*Restored, error) {
 	if err := m.mayRestore(b, o); err != nil {
 		return nil, fmt.Errorf("%s: %w", engine.Restore, err)
 	}

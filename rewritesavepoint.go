@@ -96,6 +96,12 @@ type RewrittenSavepoint struct {
 //
 // Nothing here starts Flink, and nothing resumes the connector.
 func (m *Migration) RewriteSavepoint(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r SavepointReturn) (*RewrittenSavepoint, error) {
+	return locked(ctx, m, "rewrite-savepoint", func(ctx context.Context) (*RewrittenSavepoint, error) {
+		return m.rewriteSavepointLocked(ctx, plan, b, r)
+	})
+}
+
+func (m *Migration) rewriteSavepointLocked(ctx context.Context, plan *offsetmap.Plan, b *Boundary, r SavepointReturn) (*RewrittenSavepoint, error) {
 	out, err := m.rewriteSavepoint(ctx, plan, b, r)
 	if _, says := errors.AsType[*RefusedError](err); err != nil && !says {
 		return nil, fmt.Errorf("%s: %w", engine.RewriteSavepoint, err)

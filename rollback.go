@@ -61,6 +61,10 @@ type RolledBack struct {
 // needs a new one. A rollback that was refused before it changed anything leaves
 // the plan as it is.
 func (m *Migration) Rollback(ctx context.Context, plan *offsetmap.Plan, o RollbackOptions) (*RolledBack, error) {
+	return locked(ctx, m, "rollback", func(ctx context.Context) (*RolledBack, error) { return m.rollbackLocked(ctx, plan, o) })
+}
+
+func (m *Migration) rollbackLocked(ctx context.Context, plan *offsetmap.Plan, o RollbackOptions) (*RolledBack, error) {
 	if err := o.Tail.check(); err != nil {
 		return nil, fmt.Errorf("rollback: %w", err)
 	}

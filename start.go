@@ -36,6 +36,10 @@ type Started struct {
 // while the connector runs; roll back then. That proves nothing yet: see Watch. A connector that runs without a task, or with a task
 // that failed, is an ErrNoProgress.
 func (m *Migration) Start(ctx context.Context, plan *offsetmap.Plan, approval Approval) (*Started, error) {
+	return locked(ctx, m, "start", func(ctx context.Context) (*Started, error) { return m.startLocked(ctx, plan, approval) })
+}
+
+func (m *Migration) startLocked(ctx context.Context, plan *offsetmap.Plan, approval Approval) (*Started, error) {
 	if err := approval.check(plan); err != nil {
 		return nil, fmt.Errorf("start: %w", err)
 	}

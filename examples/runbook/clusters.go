@@ -73,7 +73,12 @@ func (a *app) open() (*session, error) {
 		s.close()
 		return nil, err
 	}
-	options := []flinkmm2.Option{flinkmm2.WithJob(job), flinkmm2.WithTool("runbook", version()), flinkmm2.WithLogger(slog.New(waits{a.note})), flinkmm2.WithDeliveryBounds(m.bounds)}
+	locks, err := m.locks(dir)
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	options := []flinkmm2.Option{flinkmm2.WithJob(job), flinkmm2.WithLock(locks...), flinkmm2.WithTool("runbook", version()), flinkmm2.WithLogger(slog.New(waits{a.note})), flinkmm2.WithDeliveryBounds(m.bounds)}
 	if m.flushTimeout > 0 {
 		options = append(options, flinkmm2.WithFlushTimeout(m.flushTimeout))
 	}

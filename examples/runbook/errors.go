@@ -114,6 +114,10 @@ func (a *app) hint(command string, err error) string {
 		return a.names().Fill("`kafka-consumer-groups.sh --bootstrap-server <SOURCE> --list`") + " shows the groups; if its offsets have expired: " + flinkstate.OffsetExpiry
 	case errors.As(err, &unread):
 		return a.names().Fill(unread.hint())
+	case command == "audit": // the migration may be long gone
+		return ""
+	case errors.Is(err, flinkmm2.ErrLocked):
+		return a.command(command) + ", once that has ended"
 	case errors.Is(err, flinkmm2.ErrProofFailed), errors.Is(err, flinkmm2.ErrProgressWithoutRecords):
 		return a.command("rollback")
 	case errors.Is(err, flinkmm2.ErrNoProgress):

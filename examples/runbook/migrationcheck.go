@@ -40,6 +40,7 @@ func (m *migration) check() error {
 	m.checkConnector(&p)
 	m.checkPositions(&p)
 	m.checkBoundary(&p)
+	m.checkLock(&p)
 	m.checkAcceptance(&p)
 	seen := map[string]int{}
 	for i, topic := range m.Topics {

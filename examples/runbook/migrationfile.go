@@ -27,6 +27,7 @@ type migrationFile struct {
 	Boundary  boundarySection        `json:"boundary"`
 	Topics    []string               `json:"topics"`
 	State     stateSection           `json:"state"`
+	Lock      lockSection            `json:"lock"`
 	Attest    offsetmap.Attestations `json:"attest"`
 	Accept    []offsetmap.Acceptance `json:"accept"`
 	// Acceptance is for the list at the end, by point.

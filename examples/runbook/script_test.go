@@ -89,7 +89,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"stage": startStage, "topic": topicCommand, "copied": copiedCommand, "delivered": deliveredCommand, "produce": produceCommand, "expire": expireCommand,
-			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "sets": setsCommand, "commit": commitCommand, "moves": movesCommand, "transacted": transactedCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "bucket": bucketCommand, "flink": flinkCommand, "fill": fillCommand, "edit": editCommand, "stored": storedCommand, "respell": respellCommand,
+			"recreate": recreateCommand, "connector": connectorCommand, "config": configCommand, "sets": setsCommand, "commit": commitCommand, "locked": lockedCommand, "moves": movesCommand, "transacted": transactedCommand, "holds": holdsCommand, "join": joinCommand, "lost": lostCommand, "opened": openedCommand, "fault": faultCommand, "bucket": bucketCommand, "flink": flinkCommand, "fill": fillCommand, "edit": editCommand, "stored": storedCommand, "respell": respellCommand,
 			"runbook": runbookCommand, "status": statusCommand, "writes": writesCommand,
 		},
 	})

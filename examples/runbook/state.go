@@ -25,6 +25,7 @@ const (
 	preflightFile    = "preflight.json"
 	acceptanceFile   = "acceptance.json"
 	evidenceFile     = "evidence.tar"
+	lockFile         = "lock" // held while a step changes something
 )
 
 // backupFile is the name of the backup with the digest: offsets-0123456789ab.json.

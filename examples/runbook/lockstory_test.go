@@ -1,0 +1,19 @@
+package main
+
+import (
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/flinkmm2/flinkmm2"
+	"github.com/flinkmm2/flinkmm2/offsetmap"
+)
+
+// lockedCommand takes a lock as somebody else, and keeps it to the end of the story, as
+// one does who was killed as far as the lock can tell.
+func lockedCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 1, "locked PATH")
+	ctx, cancel := within()
+	defer cancel()
+	held, err := flinkmm2.NewFileLock(ts.MkAbs(args[0])).Acquire(ctx, flinkmm2.Owner{Connector: "mm2", By: "mo", Host: "node-7", Since: offsetmap.Time{}})
+	ts.Check(err)
+	ts.Defer(func() { _ = held.Release() })
+}
