@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,4 +80,11 @@ func TestAStartThatWasOvertakenStaysSo(t *testing.T) {
 	w.Connector = offsetmap.Known(Connector{State: "RUNNING", Tasks: 1})
 	refuse(t, Next(Start, p, w), Moved, Overtaken)
 	act(t, Next(Rollback, p, w), Stop)
+	for _, goal := range []Goal{Widen, Continue} {
+		w.Connector, w.Settled, w.StoodStill = offsetmap.Known(Connector{State: "STOPPED"}), true, true
+		d := Next(goal, p, w)
+		if d.Refusal == nil || !slices.ContainsFunc(d.Refusal.Findings, func(f offsetmap.Finding) bool { return f.Check == Overtaken }) {
+			t.Errorf("%s: %+v", goal, d)
+		}
+	}
 }

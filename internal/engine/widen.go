@@ -53,8 +53,12 @@ func (d *decider) widen() Decision {
 }
 
 // wave holds that the plan is of a wave that was started and is not gone back by, and
-// that no other plan is at work on the connector.
+// that no other plan is at work on the connector. One that was overtaken began elsewhere
+// than at C, and what it leaves out is copied by no later run.
 func (d *decider) wave(h History, check, notStarted string) {
+	if h.Overtaken {
+		d.add(Moved, OvertakenAt("", "a look behind the resume has found it"))
+	}
 	d.rolledBack(h)
 	d.alone(h)
 	if h.StartEnds == nil || !h.Resumed {
