@@ -31,6 +31,7 @@ func Scenarios() []Scenario {
 		{Name: "topic created again after the start", run: recreatedAfterTheStart},
 		{Name: "back before the start", run: backBeforeTheStart},
 		{Name: "back to the group", run: backToTheGroup},
+		{Name: "there, back, and there again", run: thereBackAndThereAgain},
 		{Name: "back to an older offset", run: backToAnOlderOffset},
 		{Name: "nothing copied", run: nothingCopied},
 		{Name: "plan edited in memory", run: editedInMemory},
