@@ -145,6 +145,11 @@ func (s *session) request(ctx context.Context) (flinkmm2.PlanRequest, error) {
 		}
 		request.Snapshot = snapshot
 	}
+	earlier, err := s.earlierPlans()
+	if err != nil {
+		return flinkmm2.PlanRequest{}, err
+	}
+	request.Earlier = earlier
 	request.Acceptances = s.accepted(func(a offsetmap.Acceptance) bool { return !ofRollback(a) && !ofRestore(a) })
 	return request, nil
 }

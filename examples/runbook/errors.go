@@ -131,6 +131,9 @@ func (a *app) hint(command string, err error) string {
 	case errors.Is(err, offsetmap.ErrPlan), errors.Is(err, offsetmap.ErrEdited), errors.Is(err, offsetmap.ErrExpired):
 		return a.command("plan", "--replace")
 	case errors.As(err, &blocked):
+		if slices.ContainsFunc(blocked.Findings, func(f offsetmap.Finding) bool { return f.Check == "connector/topics-widened" }) {
+			return a.command("widen")
+		}
 		for _, f := range blocked.Findings {
 			switch f.Check {
 			case "connector/absent":
@@ -191,6 +194,10 @@ func (a *app) refusalHint(command string, e *flinkmm2.RefusedError) string {
 		return a.command("rollback") + ", which finds the boundary anew; then hand that one back"
 	case e.Act == "old-savepoint":
 		return a.command("rollback") + ", which stops the connector; then run this again"
+	case command == "continue" && has["connector/config"]:
+		return a.command("widen") + ", with the config of that wave in the file"
+	case command == "widen", command == "continue", command == "restore":
+		return "runbook explain " + e.Findings[0].Check
 	case has["journal/started"]:
 		return a.command("watch")
 	case has["journal/rolled-back"]:

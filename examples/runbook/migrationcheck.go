@@ -53,6 +53,9 @@ func (m *migration) check() error {
 		}
 		seen[topic] = i
 	}
+	for i, file := range m.Earlier {
+		p.require(fmt.Sprintf("earlier[%d]", i), file, "the file of a plan, such as state/plan-0123456789ab.json")
+	}
 	p.require("state.dir", m.State.Dir, "the folder for journal, plan and proof, such as state")
 	for i, a := range m.Accept {
 		field := fmt.Sprintf("accept[%d]", i)

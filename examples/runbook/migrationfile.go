@@ -18,18 +18,20 @@ import (
 // migrationFile is migration.yaml. Its sample, migration.sample.yaml, says what
 // each field means.
 type migrationFile struct {
-	Source    clusterSection         `json:"source"`
-	Target    clusterSection         `json:"target"`
-	Connect   connectSection         `json:"connect"`
-	Flink     flinkSection           `json:"flink"`
-	Connector connectorSection       `json:"connector"`
-	Positions positionsSection       `json:"positions"`
-	Boundary  boundarySection        `json:"boundary"`
-	Topics    []string               `json:"topics"`
-	State     stateSection           `json:"state"`
-	Lock      lockSection            `json:"lock"`
-	Attest    offsetmap.Attestations `json:"attest"`
-	Accept    []offsetmap.Acceptance `json:"accept"`
+	Source    clusterSection   `json:"source"`
+	Target    clusterSection   `json:"target"`
+	Connect   connectSection   `json:"connect"`
+	Flink     flinkSection     `json:"flink"`
+	Connector connectorSection `json:"connector"`
+	Positions positionsSection `json:"positions"`
+	Boundary  boundarySection  `json:"boundary"`
+	Topics    []string         `json:"topics"`
+	// Earlier are the files of the plans of earlier waves under the connector, in order.
+	Earlier []string               `json:"earlier"`
+	State   stateSection           `json:"state"`
+	Lock    lockSection            `json:"lock"`
+	Attest  offsetmap.Attestations `json:"attest"`
+	Accept  []offsetmap.Acceptance `json:"accept"`
 	// Acceptance is for the list at the end, by point.
 	Acceptance acceptanceSection `json:"acceptance"`
 }
@@ -146,6 +148,9 @@ func (m *migration) resolve(dir string) {
 		return filepath.Join(dir, path)
 	}
 	m.State.Dir = from(m.State.Dir)
+	for i, file := range m.Earlier {
+		m.Earlier[i] = from(file)
+	}
 	m.Connector.File = from(m.Connector.File)
 	location := func(at string) string {
 		if strings.Contains(at, "://") {

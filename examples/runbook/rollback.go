@@ -156,6 +156,7 @@ func (a *app) rollbackTable(w io.Writer, s *session, plan *offsetmap.Plan, back 
 		}
 		fmt.Fprintln(w, untouchedText(len(back.Untouched), len(plan.Body.Rows)))
 		fmt.Fprintf(w, "\nin Flink: restore the job from its savepoint, %s\n", savepointOf(plan))
+		a.haltedText(w, back.Halted, plan)
 		return
 	}
 	fmt.Fprintf(w, "connector %s is STOPPED and stays; Flink goes on at C'\n\n", name)
@@ -185,6 +186,7 @@ in Flink, one of the four:
     %d offsets, is repeated; the journal is to know it: --form old-savepoint
 restored state wins over starting offsets and a group's: never do both
 `, atTheBoundary(back.Boundary, lost), a.command(rewriteArgs()...), a.command(formArgs()...), a.handBackCommand(s), savepointOf(plan), copied)
+	a.haltedText(w, back.Halted, plan)
 	if back.ResumePending {
 		fmt.Fprintf(w, `
 a resume was sent, and nobody knows whether the worker has heard of it: should it
