@@ -20,6 +20,10 @@
 // report, and [Explain] finds one. A [Check] of the user's own is given to Judge
 // beside them.
 //
+// A remedy has its commands between backticks, with placeholders such as <TOPIC>.
+// [RemedyFor] fills them from a finding and from the [Names] that a migration's things
+// have, so that the command can be pasted; what nobody can know stays.
+//
 // Unknown is not fine. A check that could not be made is a finding that blocks,
 // with Unmade set; it is accepted by its id and whole scope alone. What the plan
 // itself records (cluster ids, ranges, the connector's config, the stored

@@ -62,3 +62,13 @@ func ExampleTargetTopic() {
 	// orders <nil>
 	// source.device-heartbeats <nil>
 }
+
+func ExampleRemedyFor() {
+	finding := offsetmap.Finding{Check: "target/timestamp-type", Severity: offsetmap.Warn, Scope: "orders", Detail: "message.timestamp.type is LogAppendTime"}
+	fmt.Println(preflight.RemedyFor(finding, preflight.Names{
+		Target: preflight.Brokers{Servers: "kafka-target-1:9092", CommandConfig: "client.properties"},
+		Topics: map[string]string{"orders": "orders"},
+	}))
+	// Output:
+	// If the old job's copies kept theirs: `kafka-configs.sh --bootstrap-server kafka-target-1:9092 --command-config client.properties --alter --entity-type topics --entity-name orders --add-config message.timestamp.type=CreateTime`.
+}

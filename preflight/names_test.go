@@ -1,6 +1,7 @@
 package preflight_test
 
 import (
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -153,6 +154,44 @@ func TestAShellRunsNoCommandThatIsNotFilledIn(t *testing.T) {
 	}
 	if n != 4 {
 		t.Errorf("%d commands", n)
+	}
+}
+
+// Whatever things are called, a command does no more than it says.
+func TestNoNameActsInACommand(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash here")
+	}
+	for _, name := range []string{"$(touch pwned)", "a'; touch pwned; '", `a" && touch pwned "`, "x > pwned", "a|touch pwned", "a\\", "!!", "~", "{a,b}", "'", `"`, "#x", "*", "a b"} {
+		brokers := preflight.Brokers{Servers: name, CommandConfig: name}
+		n := preflight.Names{
+			Source: brokers, Target: brokers, Worker: "http://connect:8083/" + name, Connector: name, Alias: name, Group: name, Job: name, Migration: name,
+			Topics: map[string]string{"orders": name},
+		}
+		var findings []offsetmap.Finding
+		for _, c := range preflight.Checks() {
+			for _, scope := range []string{"", name, "orders", "orders-1:3", name + "-3"} {
+				findings = append(findings, offsetmap.Finding{Check: c.ID, Scope: scope})
+			}
+		}
+		var script strings.Builder
+		commands := 0
+		for _, r := range preflight.RemediesFor(findings, n) {
+			for _, command := range r.Commands {
+				if !anyPlaceholder.MatchString(command) {
+					commands++
+					script.WriteString("printf '%s\\n' " + command + " > /dev/null\n")
+				}
+			}
+		}
+		run := exec.CommandContext(t.Context(), bash, "-e", "-c", script.String())
+		run.Dir = t.TempDir()
+		out, err := run.CombinedOutput()
+		left, _ := os.ReadDir(run.Dir)
+		if err != nil || len(out) > 0 || len(left) > 0 || commands < 50 {
+			t.Errorf("%q: of %d commands: %v, %q, files %v", name, commands, err, out, left)
+		}
 	}
 }
 

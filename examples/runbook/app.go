@@ -35,7 +35,7 @@ The order of the steps:
   4. plan        decide every partition, seal it     writes state.dir/plan.json
   5. show        the plan, for a second person       reads only
   6. apply       Connect holds M = C - 1             writes to Connect
-  7. verify      read everything back                reads only
+  7. verify      read everything back                writes a line of the journal
   8. start       on a person's word: the digest      resumes the connector
   9. watch       the proof, record by record         writes state.dir/proof.json
      rollback    before or after the start           undoes, or says where Flink goes on
