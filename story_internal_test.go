@@ -156,7 +156,7 @@ func (s *story) run(line string) {
 	s.t.Helper()
 	command, what, _ := strings.Cut(line, ", ")
 	words := strings.Fields(command)
-	do, known := storyCommands[words[0]]
+	do, known := storyCommands()[words[0]]
 	if !known {
 		s.t.Fatalf("no such command: %q", line)
 	}
@@ -245,8 +245,7 @@ func (s *story) killedAnywhere(do func(*story, []string), args []string) {
 		var end string
 		s.quietly(func(s *story, args []string) {
 			do(s, args)
-			lines := strings.Split(strings.TrimSpace(s.out.String()), "\n")
-			for _, l := range lines {
+			for l := range strings.SplitSeq(strings.TrimSpace(s.out.String()), "\n") {
 				if l = strings.TrimSpace(l); strings.HasPrefix(l, "ok") || strings.Contains(l, ", exit ") {
 					end = l
 				}

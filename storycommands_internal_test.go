@@ -2,9 +2,9 @@ package flinkmm2
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,10 +47,8 @@ import (
 //	proof NAME PHASE [SHARD]
 //	clock DURATION
 //	journal lost|torn|unreadable|readable|NAME
-var storyCommands map[string]func(*story, []string)
-
-func init() { // the commands refer to the map
-	storyCommands = map[string]func(*story, []string){
+func storyCommands() map[string]func(*story, []string) {
+	return map[string]func(*story, []string){
 		"create": (*story).create, "plan": (*story).plan,
 		"apply": (*story).apply, "verify": (*story).verify, "start": (*story).start, "rollback": (*story).rollback,
 		"commit-boundary": (*story).commitBoundary, "rewrite-savepoint": (*story).rewriteSavepoint, "hand-back": (*story).handBackOffsets, "old-savepoint": (*story).oldSavepoint, "launch": (*story).launch,
@@ -223,7 +221,7 @@ func storyCopies(s *story, args []string) {
 	}
 	measure(&s.world, tp, func(m *offsetmap.Measured) {
 		end, _ := m.TargetEnd.Value()
-		m.TargetEnd = storyNext(fmt.Sprint(end + to + 1 - from))
+		m.TargetEnd = storyNext(strconv.FormatInt(end+to+1-from, 10))
 	})
 	activate(&s.world, tp.Topic)
 	begun, ran := s.copied[tp]

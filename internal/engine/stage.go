@@ -69,7 +69,7 @@ func standing(plan *offsetmap.Plan, seen Observed) Standing {
 	case !there:
 		return at(StageNoConnector, "", "the worker has no connector %s", plan.Body.Connector.Name)
 	case h.RolledBack:
-		return backwards(plan, c, h)
+		return backwards(c, h)
 	case h.Restored:
 		return at(StageSpent, "", "a backup of the connector's offsets was restored since, or may have been in part")
 	case h.Overtaken:
@@ -103,7 +103,7 @@ func at(stage Stage, next Goal, format string, args ...any) Standing {
 func unclear(format string, args ...any) Standing { return at(StageUnknown, "", format, args...) }
 
 // backwards is where a plan stands that was gone back by.
-func backwards(plan *offsetmap.Plan, c Connector, h History) Standing {
+func backwards(c Connector, h History) Standing {
 	switch {
 	case c.State != stopped && h.GaveBack:
 		return at(StageAstray, Rollback, gaveBack+", and the connector is %s: two may write", c.State)
