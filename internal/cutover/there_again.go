@@ -62,14 +62,14 @@ func thereBackAndThereAgain(ctx context.Context, w *world) error {
 	}); err != nil {
 		return fmt.Errorf("the oracle, over both runs: %w", err)
 	}
-	if err := w.expectNoWayForward(ctx, mig, first, topic); err != nil {
-		return err
-	}
 	again, err := mig.Rollback(ctx, second, flinkmm2.RollbackOptions{})
 	if err != nil {
 		return err
 	}
-	return expectBoundary(again, "150", "90")
+	if err := expectBoundary(again, "150", "90"); err != nil {
+		return err
+	}
+	return errors.Join(w.expectNoWayForward(ctx, mig, first, topic), w.expectNoWayForward(ctx, mig, second, topic))
 }
 
 // startedAndProven plans from a savepoint, applies, starts, and proves what was copied.

@@ -2,6 +2,8 @@ package flinklab
 
 import (
 	"cmp"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -39,6 +41,10 @@ type Options struct {
 	Parallelism int
 	// Restore is the savepoint that the job goes on from. By default, it starts at the earliest records.
 	Restore string
+	// Offsets is Java source of a public class, with OffsetsClass its name, whose static method offsets() gives the
+	// OffsetsInitializer of a job that restores nothing. By default, it starts at the earliest records.
+	Offsets      []byte
+	OffsetsClass string
 	// Name is the job's name. By default, Flink's.
 	Name string
 	// Format is that of savepoints, canonical or native. By default, canonical.
@@ -62,7 +68,7 @@ func Start(t testing.TB, o Options) *Job {
 	if err != nil {
 		lab.RequireParts(t, lab.Flink, err.Error())
 	}
-	return &Job{talk: start(t, "flink-"+o.Version, "RUNNING", append(flags(dir), o.arguments()...)...)}
+	return &Job{talk: start(t, "flink-"+o.Version, "RUNNING", append(flags(dir, o.compiled(t, dir)), o.arguments()...)...)}
 }
 
 // Refused starts a job that has to fail, before or soon after every subtask runs, and returns what it has logged.
@@ -74,13 +80,13 @@ func Refused(t testing.TB, o Options) string {
 	if err != nil {
 		lab.RequireParts(t, lab.Flink, err.Error())
 	}
-	job := start(t, "flink-"+o.Version, "FAILED", slices.Concat(flags(dir), o.arguments(), []string{"fails=true"})...)
+	job := start(t, "flink-"+o.Version, "FAILED", slices.Concat(flags(dir, o.compiled(t, dir)), o.arguments(), []string{"fails=true"})...)
 	defer job.process.Kill(t)
 	return job.process.Log()
 }
 
 // flags open what Flink reaches into on Java 17 by reflection; its distribution opens more (env.java.opts.all).
-func flags(dir string) []string {
+func flags(dir string, classes ...string) []string {
 	var out []string
 	for _, name := range []string{"java.lang", "java.net", "java.util"} {
 		out = append(out, "--add-opens=java.base/"+name+"=ALL-UNNAMED")
@@ -89,7 +95,24 @@ func flags(dir string) []string {
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true", "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss,SSS",
 		"-Dorg.slf4j.simpleLogger.log.org.apache.flink.runtime.executiongraph=info",
 		"-Dorg.slf4j.simpleLogger.log.org.apache.flink.runtime.checkpoint=info",
-		"-cp", filepath.Join(dir, "classes")+string(filepath.ListSeparator)+filepath.Join(dir, "jars", "*"), "CopyJob")
+		"-cp", strings.Join(append(classes, filepath.Join(dir, "classes"), filepath.Join(dir, "jars", "*")), string(filepath.ListSeparator)), "CopyJob")
+}
+
+// compiled compiles Offsets against the jars of a release, and returns the folder with the class.
+func (o Options) compiled(t testing.TB, dir string) string {
+	t.Helper()
+	out := t.TempDir()
+	if o.Offsets == nil {
+		return out
+	}
+	source := filepath.Join(out, o.OffsetsClass+".java")
+	if err := os.WriteFile(source, o.Offsets, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if log, err := exec.CommandContext(t.Context(), "javac", "-cp", filepath.Join(dir, "jars", "*"), "-d", out, source).CombinedOutput(); err != nil {
+		t.Fatalf("javac: %v\n%s", err, log)
+	}
+	return out
 }
 
 func (o Options) arguments() []string {
@@ -102,6 +125,9 @@ func (o Options) arguments() []string {
 	}
 	if o.Isolation != "" {
 		out = append(out, "isolation="+string(o.Isolation))
+	}
+	if o.Offsets != nil {
+		out = append(out, "offsets="+o.OffsetsClass)
 	}
 	if o.Restore != "" {
 		out = append(out, "restore="+o.Restore)

@@ -35,7 +35,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * timestamp and partition of every record stay as they are.
  *
  * <p>Arguments are NAME=VALUE: source, target, topics (a,b), group, guarantee, prefix (of the transactional ids),
- * parallelism, interval (of checkpoints, ms), and optionally isolation, restore (a savepoint), name (of the job),
+ * parallelism, interval (of checkpoints, ms), and optionally isolation, offsets (a class
+ * on the class path whose offsets() gives the starting offsets), restore (a savepoint), name (of the job),
  * format (of savepoints, canonical or native), keep=true and fails=true (the job has to fail). Commands come on standard
  * input, one a line: {@code stop-with-savepoint DIR}, {@code savepoint DIR}, {@code cancel}, {@code rest}. What happens
  * is printed as lines that begin with {@code @flinklab}: {@code RUNNING} once every subtask runs, {@code FAILED} once a
@@ -173,18 +174,25 @@ public final class CopyJob {
         return conf;
     }
 
-    private static KafkaSource<ConsumerRecord<byte[], byte[]>> source(Map<String, String> args) {
+    private static KafkaSource<ConsumerRecord<byte[], byte[]>> source(Map<String, String> args) throws Exception {
         KafkaSourceBuilder<ConsumerRecord<byte[], byte[]>> b =
                 KafkaSource.<ConsumerRecord<byte[], byte[]>>builder()
                         .setBootstrapServers(args.get("source"))
                         .setTopics(Arrays.asList(args.get("topics").split(",")))
                         .setGroupId(args.get("group"))
-                        .setStartingOffsets(OffsetsInitializer.earliest())
+                        .setStartingOffsets(startingOffsets(args))
                         .setDeserializer(new AsItIs());
         if (args.containsKey("isolation")) {
             b.setProperty("isolation.level", args.get("isolation"));
         }
         return b.build();
+    }
+
+    private static OffsetsInitializer startingOffsets(Map<String, String> args) throws Exception {
+        if (!args.containsKey("offsets")) {
+            return OffsetsInitializer.earliest();
+        }
+        return (OffsetsInitializer) Class.forName(args.get("offsets")).getMethod("offsets").invoke(null);
     }
 
     private static KafkaSink<ConsumerRecord<byte[], byte[]>> sink(Map<String, String> args) {
