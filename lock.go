@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -129,3 +130,6 @@ func (m *Migration) stillLocked(ctx context.Context) error {
 	}
 	return nil
 }
+
+// lockTimeout bounds what a lock asks of others when it is given back.
+const lockTimeout = 10 * time.Second

@@ -97,7 +97,7 @@ func (a *app) root() *cobra.Command {
 		step.GroupID = "steps"
 		root.AddCommand(step)
 	}
-	for _, other := range []*cobra.Command{a.statusCommand(), a.inspectCommand(), a.proofCommand(), a.widenCommand(), a.continueCommand(), a.restoreCommand(), a.acceptCommand(), a.reportCommand(), a.evidenceCommand(), a.auditCommand(), a.configCommand(), a.lintCommand(), a.explainCommand(), a.versionCommand()} {
+	for _, other := range []*cobra.Command{a.statusCommand(), a.inspectCommand(), a.proofCommand(), a.widenCommand(), a.continueCommand(), a.restoreCommand(), a.acceptCommand(), a.reportCommand(), a.evidenceCommand(), a.auditCommand(), a.unlockCommand(), a.configCommand(), a.lintCommand(), a.explainCommand(), a.versionCommand()} {
 		other.GroupID = "other"
 		root.AddCommand(other)
 	}

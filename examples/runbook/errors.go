@@ -116,6 +116,8 @@ func (a *app) hint(command string, err error) string {
 		return a.names().Fill(unread.hint())
 	case command == "audit": // the migration may be long gone
 		return ""
+	case errors.Is(err, flinkmm2.ErrLocked) && a.read.Lock.Kafka:
+		return a.command(command) + ", once that has ended; if it was killed, first " + a.command("unlock")
 	case errors.Is(err, flinkmm2.ErrLocked):
 		return a.command(command) + ", once that has ended"
 	case errors.Is(err, flinkmm2.ErrProofFailed), errors.Is(err, flinkmm2.ErrProgressWithoutRecords):

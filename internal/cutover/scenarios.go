@@ -34,6 +34,7 @@ func Scenarios() []Scenario {
 		{Name: "there, back, and there again", run: thereBackAndThereAgain},
 		{Name: "back to an older offset", run: backToAnOlderOffset},
 		{Name: "nothing copied", run: nothingCopied},
+		{Name: "lock by a transactional id", run: lockedByKafka},
 		{Name: "plan edited in memory", run: editedInMemory},
 		{Name: "readers astray", run: readersAstray},
 		{Name: "offset written by hand, then back", run: writtenByHand},
