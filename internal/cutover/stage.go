@@ -54,6 +54,7 @@ type world struct {
 	connect   *connectrest.Client
 	client    flinkmm2.Connect    // what migrations use; connect, unless a bug is planted in it
 	options   []flinkmm2.Option   // of migrations, after those of the stage
+	selects   []string            // topics of the connector where a migration is of some of them; else nil
 	scenario  string              // its name in the figures
 	isolation offsetmap.Isolation // of the old job, and so of the connector
 	kill      func()
@@ -124,12 +125,16 @@ func (w *world) reading(from Stage, topics ...string) (*flinkmm2.Migration, erro
 }
 
 func (w *world) build(connect flinkmm2.Connect, journal flinkmm2.Journal, readers Stage, topics ...string) (*flinkmm2.Migration, error) {
+	selected := topics
+	if w.selects != nil {
+		selected = w.selects
+	}
 	return flinkmm2.New(flinkmm2.Config{
 		Source:          flinkmm2.Cluster{Admin: w.admin.source, Options: clientOptions(readers.Source)},
 		Target:          flinkmm2.Cluster{Admin: w.admin.target, Options: clientOptions(readers.Target)},
 		Connect:         connect,
 		Connector:       w.connector,
-		ConnectorConfig: w.config(topics),
+		ConnectorConfig: w.config(selected),
 		Topics:          topics,
 		Journal:         journal,
 	}, append([]flinkmm2.Option{
