@@ -57,7 +57,7 @@ func TestSchemasListTheConstants(t *testing.T) {
 			flinkmm2.AcceptRestart, flinkmm2.AcceptNoCompanions, flinkmm2.AcceptNoSynchronisation, flinkmm2.AcceptAsBefore)},
 		"stage": {member(schematest.New(t, flinkmm2.StatusSchema()).Root, "stage"), texts(
 			flinkmm2.StageNoConnector, flinkmm2.StageCreated, flinkmm2.StagePlanned, flinkmm2.StageApplying, flinkmm2.StageApplied, flinkmm2.StageStarted,
-			flinkmm2.StageRunning, flinkmm2.StageProven, flinkmm2.StageOvertaken, flinkmm2.StageStopped, flinkmm2.StageRollingBack, flinkmm2.StageRolledBack,
+			flinkmm2.StageRunning, flinkmm2.StageProven, flinkmm2.StageOvertaken, flinkmm2.StageStopped, flinkmm2.StageHalted, flinkmm2.StageRollingBack, flinkmm2.StageRolledBack,
 			flinkmm2.StageHandedBack, flinkmm2.StageSpent, flinkmm2.StageAstray, flinkmm2.StageUnknown)},
 		"state of a point": {member(lists.Def("point"), "state"), texts(flinkmm2.Shown, flinkmm2.Attested, flinkmm2.NotProven)},
 		"outcome":          {proofs.Def("outcome"), texts(proof.Proven, proof.Failed, proof.NotProven, proof.NoProgress, proof.NothingToCopy, proof.ProgressWithoutRecords)},

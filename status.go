@@ -35,6 +35,7 @@ const (
 	StageProven      = Stage(engine.StageProven)      // the same, and a proof since the resume has found everything
 	StageOvertaken   = Stage(engine.StageOvertaken)   // started, and somebody had written offsets before that
 	StageStopped     = Stage(engine.StageStopped)     // it ran by the plan, and is STOPPED
+	StageHalted      = Stage(engine.StageHalted)      // it ran by the plan, and stands still for another wave
 	StageRollingBack = Stage(engine.StageRollingBack) // a rollback was begun, and has not come to its end
 	StageRolledBack  = Stage(engine.StageRolledBack)  // and Flink was given nothing yet
 	StageHandedBack  = Stage(engine.StageHandedBack)  // Flink was given what it goes on from, or may have been
@@ -201,6 +202,8 @@ func nextStep(plan *offsetmap.Plan, s engine.Standing) NextStep {
 		return NextStep{[]string{"rollback"}, "now: records before the connector's offset may be copied by nobody"}
 	case engine.StageStopped:
 		return NextStep{[]string{"rollback"}, "the plan was started, and does not start again"}
+	case engine.StageHalted:
+		return refused([]string{"continue", "--digest", plan.Digest}, anew, "a person's act, where the next wave is given up; else plan that one (docs/waves.md)")
 	case engine.StageRollingBack:
 		return refused([]string{"rollback"}, []string{"rollback"}, "it goes on where it was left")
 	case engine.StageRolledBack:

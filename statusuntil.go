@@ -35,7 +35,7 @@ func (m *Migration) until(ctx context.Context, s *Status, plan *offsetmap.Plan, 
 	}
 	s.LatestRollback = append(s.LatestRollback, WayBack{way, preflight.LatestOf(rollback)})
 	switch s.Stage {
-	case StageRunning, StageProven, StageStopped, StageRollingBack, StageRolledBack, StageHandedBack, StageOvertaken:
+	case StageRunning, StageProven, StageStopped, StageHalted, StageRollingBack, StageRolledBack, StageHandedBack, StageOvertaken:
 		if back, ran := boundaryNow(plan, seen); ran {
 			records, _ := probe.Deadlines(ctx, facts, preflight.Question{Origin: offsetmap.FromSavepoint, Positions: back})
 			s.LatestRollback = append(s.LatestRollback, WayBack{"boundary", preflight.LatestOf(records)})
