@@ -133,7 +133,7 @@ func (s *journalStory) see(f *finding, plan *offsetmap.Plan, n int, e *Entry) {
 		f.against("entry %d: resume before the target's ends were recorded", n)
 	case (e.Act == actRestore || e.Act == actDelete) && s.back == nil:
 		f.against("entry %d: %s without a rollback", n, e.Act)
-	case isHandBack(e.Act) && (s.back == nil || s.back.Phase != PhaseDone):
+	case isHandBack(e.Act) && (s.back == nil || s.back.Phase != PhaseDone && e.Form != FormOldSavepoint):
 		f.against("entry %d: %s before the rollback had ended", n, e.Act)
 	}
 	switch e.Act {

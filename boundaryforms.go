@@ -1,7 +1,7 @@
 package flinkmm2
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -88,11 +88,11 @@ func (b *Boundary) java(w io.Writer, f javaForm) error {
 			return fmt.Errorf("boundary: %w", err)
 		}
 	}
-	out := bufio.NewWriter(w)
+	var out bytes.Buffer
 	for _, name := range append([]string{"java.util.HashMap", "java.util.Map"}, f.imports...) {
-		fmt.Fprintf(out, "import %s;\n", name)
+		fmt.Fprintf(&out, "import %s;\n", name)
 	}
-	fmt.Fprintf(out, `
+	fmt.Fprintf(&out, `
 /**
  * Where Flink goes on after MirrorMaker 2: the next record to read of each partition.
  * Source cluster %s, plan %s.
@@ -102,23 +102,24 @@ public final class FlinkMM2Boundary {
 
 %s`, comment(b.SourceID), comment(b.Plan), f.method)
 	if f.method != "" {
-		fmt.Fprintln(out)
+		fmt.Fprintln(&out)
 	}
 	chunks := slices.Collect(slices.Chunk(b.Partitions, partitionsAClass))
-	fmt.Fprintf(out, "    public static Map<%[1]s, Long> next() {\n        Map<%[1]s, Long> next = new HashMap<>();\n", f.key)
+	fmt.Fprintf(&out, "    public static Map<%[1]s, Long> next() {\n        Map<%[1]s, Long> next = new HashMap<>();\n", f.key)
 	for i := range chunks {
-		fmt.Fprintf(out, "        Part%d.put(next);\n", i)
+		fmt.Fprintf(&out, "        Part%d.put(next);\n", i)
 	}
-	fmt.Fprint(out, "        return next;\n    }\n")
+	fmt.Fprint(&out, "        return next;\n    }\n")
 	for i, chunk := range chunks {
-		fmt.Fprintf(out, "\n    private static final class Part%d {\n        static void put(Map<%s, Long> next) {\n", i, f.key)
+		fmt.Fprintf(&out, "\n    private static final class Part%d {\n        static void put(Map<%s, Long> next) {\n", i, f.key)
 		for _, p := range chunk {
-			fmt.Fprintf(out, "            next.put(new %s(\"%s\", %d), %sL);\n", f.key, p.Topic, p.Partition, b.Next(p.TopicPartition))
+			fmt.Fprintf(&out, "            next.put(new %s(\"%s\", %d), %sL);\n", f.key, p.Topic, p.Partition, b.Next(p.TopicPartition))
 		}
-		fmt.Fprint(out, "        }\n    }\n")
+		fmt.Fprint(&out, "        }\n    }\n")
 	}
-	fmt.Fprint(out, "}\n")
-	return out.Flush()
+	fmt.Fprint(&out, "}\n")
+	_, err := out.WriteTo(w)
+	return err
 }
 
 // comment makes a text one that ends no Java comment, and is no escape of Java's.

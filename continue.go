@@ -33,6 +33,10 @@ func (m *Migration) Continue(ctx context.Context, plan *offsetmap.Plan, approval
 	if err := m.gaveUp(ctx, plan, o.GivenUp); err != nil {
 		return nil, fmt.Errorf("%s: %w", engine.Continue, err)
 	}
+	return locked(ctx, m, string(engine.Continue), func(ctx context.Context) (*Started, error) { return m.continueLocked(ctx, plan, approval, o) })
+}
+
+func (m *Migration) continueLocked(ctx context.Context, plan *offsetmap.Plan, approval Approval, o WidenOptions) (*Started, error) {
 	if _, err := m.walk(ctx, engine.Continue, plan, approval.By, wave{givenUp: o.GivenUp, acceptances: o.Acceptances}); err != nil {
 		return nil, err
 	}

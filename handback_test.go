@@ -3,8 +3,8 @@ package flinkmm2_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -165,7 +165,7 @@ func wide(t *testing.T, n int) *flinkmm2.Boundary {
 			topic = "payments"
 		}
 		b.Partitions = append(b.Partitions, offsetmap.Reverse{
-			TopicPartition: offsetmap.TopicPartition{Topic: topic, Partition: int32(i)}, Next: offset(t, fmt.Sprint(1<<33+i)),
+			TopicPartition: offsetmap.TopicPartition{Topic: topic, Partition: int32(i)}, Next: offset(t, strconv.Itoa(1<<33+i)),
 		})
 	}
 	return b

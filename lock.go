@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -101,9 +102,9 @@ func (m *Migration) lock(ctx context.Context) (context.Context, func(), error) {
 	}
 	var all heldLocks
 	release := func() {
-		for i := len(all) - 1; i >= 0; i-- {
+		for _, held := range slices.Backward(all) {
 			// What was done was done: that is not undone by a lock that stays.
-			if err := all[i].Release(); err != nil {
+			if err := held.Release(); err != nil {
 				m.log.WarnContext(ctx, "a lock was not given back", "connector", m.cfg.Connector, "error", err)
 			}
 		}

@@ -212,7 +212,7 @@ func settled(ctx context.Context, ask func(context.Context) error) error {
 	for {
 		err := ask(ctx)
 		refusal, ok := errors.AsType[*kerr.Error](err)
-		if !ok || !(refusal.Retriable || errors.Is(err, kerr.ConcurrentTransactions)) || sleep(ctx, readBackPause) != nil {
+		if !ok || !refusal.Retriable && !errors.Is(err, kerr.ConcurrentTransactions) || sleep(ctx, readBackPause) != nil {
 			return err
 		}
 	}

@@ -60,7 +60,7 @@ func (m *Migration) reach(ctx context.Context, goal engine.Goal, plan *offsetmap
 func (m *Migration) walk(ctx context.Context, goal engine.Goal, plan *offsetmap.Plan, approvedBy string, w wave) (reached, error) {
 	var r reached
 	o := &observer{m: m, plan: plan, goal: goal, wave: w}
-	settles := 0
+	settles, stops := 0, 0
 	for range maxSteps {
 		// Of 100,000 partitions, what was seen before is not kept beside what is seen now.
 		r.seen, o.facts = engine.Observed{}, preflight.Facts{}
@@ -125,6 +125,12 @@ func (m *Migration) walk(ctx context.Context, goal engine.Goal, plan *offsetmap.
 				return r, nil
 			}
 		case engine.Stop:
+			if stops++; stops > 1 {
+				// The worker took the stop, and the state does not show it yet.
+				if err = m.wait(ctx, "the stop to show", stopShows(stops)); err != nil {
+					break
+				}
+			}
 			err = m.actAfter(ctx, o.entries, Entry{Act: stopFor(goal), Plan: plan.Digest, Request: m.request(http.MethodPut, "/stop")}, func(ctx context.Context) error { return m.cfg.Connect.Stop(ctx, m.cfg.Connector) })
 			o.halted, o.stored = err == nil, nil // what stood still before the stop says nothing
 		case engine.PutConfig:
@@ -144,8 +150,17 @@ func (m *Migration) walk(ctx context.Context, goal engine.Goal, plan *offsetmap.
 			return r, fmt.Errorf("%s: %w", goal, err)
 		}
 	}
+	if r.last == engine.Stop {
+		return r, fmt.Errorf("%w: %s: the worker took %d stops, and connector %s still does not show STOPPED: where a worker has gone, Connect gives its connectors to others after scheduled.rebalance.max.delay.ms (5 minutes by default); run it again then",
+			ErrOutcomeUnknown, goal, stops, m.cfg.Connector)
+	}
 	return r, fmt.Errorf("%w: %s did not come to rest in %d acts: something else changes connector %s", ErrOutcomeUnknown, goal, maxSteps, m.cfg.Connector)
 }
+
+// stopShows is how long is waited before a stop is sent for the nth time, of maxSteps at
+// most: together longer than the default scheduled.rebalance.max.delay.ms, while which
+// nobody has the connectors of a worker that died.
+func stopShows(n int) time.Duration { return min(time.Second<<(n-2), 20*time.Second) }
 
 // wait stands still, and says so first.
 func (m *Migration) wait(ctx context.Context, why string, d time.Duration) error {

@@ -81,6 +81,10 @@ type Widened struct {
 // What blocks is an *offsetmap.BlockedError, and a world that has moved an ErrMoved; then
 // the connector may be STOPPED already, which the error says.
 func (m *Migration) Widen(ctx context.Context, plan *offsetmap.Plan, o WidenOptions) (*Widened, error) {
+	return locked(ctx, m, string(engine.Widen), func(ctx context.Context) (*Widened, error) { return m.widenLocked(ctx, plan, o) })
+}
+
+func (m *Migration) widenLocked(ctx context.Context, plan *offsetmap.Plan, o WidenOptions) (*Widened, error) {
 	out, err := m.widen(ctx, plan, o)
 	if _, says := errors.AsType[*RefusedError](err); err != nil && !says {
 		return nil, fmt.Errorf("%s: %w", engine.Widen, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -121,7 +122,7 @@ func (w *world) awaitCommitted(ctx context.Context, tp topicPartition, m int64) 
 			return err
 		}
 		have := view.Stored[tp].String()
-		return check(have == fmt.Sprint(m), "Connect holds %s", have)
+		return check(have == strconv.FormatInt(m, 10), "Connect holds %s", have)
 	}, w.Patience)
 	return err
 }

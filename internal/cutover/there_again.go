@@ -76,8 +76,7 @@ func thereBackAndThereAgain(ctx context.Context, w *world) error {
 func (w *world) startedAndProven(ctx context.Context, mig *flinkmm2.Migration, from *flinkstate.Snapshot) (*offsetmap.Plan, error) {
 	req := request(from)
 	plan, err := mig.MakePlan(ctx, req)
-	var blocked *offsetmap.BlockedError
-	if errors.As(err, &blocked) { // the connector holds where it came to the first time, behind which Flink has gone on
+	if blocked, ok := errors.AsType[*offsetmap.BlockedError](err); ok { // the connector holds where it came to the first time, behind which Flink has gone on
 		for _, f := range blocked.Findings {
 			if f.Check != "offsets/skip" {
 				return nil, err

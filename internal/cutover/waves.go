@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/flinkmm2/flinkmm2"
@@ -95,7 +96,7 @@ func (w *world) secondWaveGivenUp(ctx context.Context, one, two *offsetmap.Plan,
 	}
 	end := produced[topicPartition{Topic: payments}]
 	if err := errors.Join(
-		expectBoundary(back, fmt.Sprint(end)),
+		expectBoundary(back, strconv.Itoa(end)),
 		check(slices.Equal(back.Halted, []string{orders}), "what stands still: %v", back.Halted),
 	); err != nil {
 		return err

@@ -99,7 +99,7 @@ func (d *decider) readable() {
 		id, planned := ids[tp.Topic]
 		next := at.Next()
 		other := func(format string, args ...any) {
-			f := offsetmap.Finding{Check: "continue/other-log", Severity: offsetmap.Block, Scope: tp.String(), Acceptable: offsetmap.ByScope, Detail: fmt.Sprintf(format, args...)}
+			f := offsetmap.Finding{Check: "continue/other-log", Severity: offsetmap.Block, Scope: tp.String(), Acceptable: offsetmap.Exact, Detail: fmt.Sprintf(format, args...)}
 			if !d.lets(f) {
 				d.add(Moved, f)
 			}
@@ -143,7 +143,7 @@ func StoodAt(stored map[offsetmap.TopicPartition]offsetmap.SourceOffset) map[str
 	for from := 0; from < len(order); {
 		sum, topic := sha256.New(), order[from].Topic
 		for ; from < len(order) && order[from].Topic == topic; from++ {
-			fmt.Fprintf(sum, "%d=%s\n", order[from].Partition, stored[order[from]])
+			sum.Write(fmt.Appendf(nil, "%d=%s\n", order[from].Partition, stored[order[from]]))
 		}
 		out[topic] = "sha256:" + hex.EncodeToString(sum.Sum(nil))
 	}

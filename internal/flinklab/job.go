@@ -109,7 +109,8 @@ func (o Options) compiled(t testing.TB, dir string) string {
 	if err := os.WriteFile(source, o.Offsets, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if log, err := exec.CommandContext(t.Context(), "javac", "-cp", filepath.Join(dir, "jars", "*"), "-d", out, source).CombinedOutput(); err != nil {
+	javac := exec.CommandContext(t.Context(), "javac", "-cp", filepath.Join(dir, "jars", "*"), "-d", out, source) //nolint:gosec // folders of the test
+	if log, err := javac.CombinedOutput(); err != nil {
 		t.Fatalf("javac: %v\n%s", err, log)
 	}
 	return out

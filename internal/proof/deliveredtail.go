@@ -69,8 +69,8 @@ func (t *tail) deliver(ctx context.Context) (Delivery, error) {
 	if !measured {
 		return Delivery{}, errors.New("the target's end could not be measured")
 	}
-	since, most := begin, firstTail
-	for next := from; ; most *= 4 {
+	var since int64
+	for next, most := from, firstTail; ; most *= 4 {
 		var err error
 		if next, err = t.seek(ctx, next, end, most); err != nil {
 			return Delivery{}, err
