@@ -224,6 +224,9 @@ func TestWhoeverCommitsBetweenTwoLooksIsSeen(t *testing.T) {
 	_, err = w.hand(oldGroup)
 	w.refused(err, flinkmm2.ExitBlocked, "rollback/not-settled")
 	w.whenIdle = nil
+	_, err = w.hand(oldGroup)
+	w.refused(err, flinkmm2.ExitMoved, "rollback/boundary-changed orders-1") // the rollback has compared a target that ended before
+	w.again()
 	if _, err := w.hand(oldGroup); err != nil {
 		t.Fatalf("once it is still: %v", err)
 	}

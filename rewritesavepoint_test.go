@@ -166,7 +166,7 @@ func TestASavepointThatIsNoWayBackIsNotWritten(t *testing.T) {
 			was := b.boundary
 			edited := *was
 			edited.Partitions = slices.Clone(was.Partitions)
-			edited.Partitions[0].Next = offset(t, "51")
+			edited.Partitions[0].Next = offset(t, "49")
 			b.boundary = &edited
 			return func() { b.boundary = was }
 		}, flinkmm2.ExitMoved, []string{"rollback/boundary-changed orders-0"}},

@@ -152,7 +152,7 @@ func TestTheRemedyOfALaterStepSaysHowToAccept(t *testing.T) {
 			scope = "for <CONNECTOR>"
 		case "widen/other-setting":
 			scope = "for <SCOPE>, the setting that the finding names"
-		case "rollback/partition-kept":
+		case "rollback/partition-kept", "continue/other-log":
 			scope = "for <PARTITION>"
 		}
 		for _, part := range map[offsetmap.Acceptable][]string{
