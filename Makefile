@@ -16,7 +16,7 @@ MUTATE ?= offsetmap internal/engine
 MUTATEFLAGS ?=
 OUT ?=
 
-.PHONY: help test race jvm versions conformance fixtures test-list fuzz fuzz-corpus bench bench-flink bench-connect bench-proof lint mutate quickstart
+.PHONY: help test race jvm versions conformance fixtures test-list fuzz fuzz-corpus bench bench-flink bench-connect bench-proof faults lint mutate quickstart
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -70,6 +70,11 @@ bench-connect: ## altering offsets beside curl, and in parts of several sizes on
 
 mutate: ## change each comparison of MUTATE (offsetmap, internal/engine) and ask the tests; writes the table of docs/mutations.md
 	@nice -n 19 go run ./scripts/mutate -allowed .ci/mutants.txt $(if $(filter file,$(origin MUTATE)),-table docs/mutations.md) $(MUTATEFLAGS) $(MUTATE)
+
+FAULTS ?= .
+faults: ## every cell of the fault matrix (or those like FAULTS) on real brokers and workers, their records, and the table
+	@FLINKMM2_REQUIRE=jvm nice go test ./faults -count=1 -timeout 180m -run '^TestMatrix$$' -faults.cells '$(FAULTS)' \
+		-faults.record "$(abspath docs/faults)" $(TESTFLAGS) && go run ./faults/cmd/faultmatrix
 
 lint: ## linters, formatting, vet, tidy modules, known vulnerabilities
 	@scripts/lint.sh
