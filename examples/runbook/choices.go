@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/flinkmm2/flinkmm2"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
@@ -57,5 +58,5 @@ func atLeast(n int64, more bool) string {
 	if more {
 		return fmt.Sprintf("%d or more", n)
 	}
-	return fmt.Sprint(n)
+	return strconv.FormatInt(n, 10)
 }

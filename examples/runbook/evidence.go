@@ -111,8 +111,8 @@ func (a *app) audit(path, digest string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	e, err := flinkmm2.ReadEvidence(f)
+	_ = f.Close() // it was only read
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -99,7 +99,7 @@ func (l *leaseLock) Acquire(ctx context.Context, who flinkmm2.Owner) (flinkmm2.H
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", l, err)
 	}
-	go h.renewing()
+	go h.renewing() //nolint:gosec // until it is released, whatever becomes of the context that acquired it
 	return h, nil
 }
 

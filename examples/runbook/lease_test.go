@@ -38,7 +38,7 @@ func (s *leaseServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Date", time.Now().Add(s.skew).UTC().Format(http.TimeFormat))
 	answer := func(status int, v any) {
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(v)
+		_ = json.NewEncoder(w).Encode(v) //nolint:errchkjson // a client that went away
 	}
 	if r.Header.Get("Authorization") != "Bearer the-token" {
 		answer(http.StatusUnauthorized, map[string]any{"message": "Unauthorized"})

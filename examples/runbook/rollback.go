@@ -227,9 +227,7 @@ func atTheBoundary(b *flinkmm2.Boundary, lost int64) string {
 	case len(doubts) > 0:
 		const most = 5
 		out += fmt.Sprintf(", and records may come twice: %d are known to", n)
-		for _, doubt := range doubts[:min(most, len(doubts))] {
-			out += "\n  " + doubt
-		}
+		out += "\n  " + strings.Join(doubts[:min(most, len(doubts))], "\n  ")
 		if rest := len(doubts) - most; rest > 0 {
 			out += fmt.Sprintf("\n  and %d partitions more, in the file", rest)
 		}
