@@ -127,7 +127,7 @@ func (m *Migration) walk(ctx context.Context, goal engine.Goal, plan *offsetmap.
 		case engine.Stop:
 			if stops++; stops > 1 {
 				// The worker took the stop, and the state does not show it yet.
-				if err = m.wait(ctx, "the stop to show", stopShows(stops)); err != nil {
+				if err = m.awaitStopShows(ctx, stops); err != nil {
 					break
 				}
 			}
@@ -157,10 +157,16 @@ func (m *Migration) walk(ctx context.Context, goal engine.Goal, plan *offsetmap.
 	return r, fmt.Errorf("%w: %s did not come to rest in %d acts: something else changes connector %s", ErrOutcomeUnknown, goal, maxSteps, m.cfg.Connector)
 }
 
-// stopShows is how long is waited before a stop is sent for the nth time, of maxSteps at
-// most: together longer than the default scheduled.rebalance.max.delay.ms, while which
-// nobody has the connectors of a worker that died.
-func stopShows(n int) time.Duration { return min(time.Second<<(n-2), 20*time.Second) }
+// awaitStopShows waits before a stop is sent for the nth time. Of maxSteps at most, all
+// waits together are longer than the default scheduled.rebalance.max.delay.ms, while
+// which nobody has the connectors of a worker that died. Short ones are not told of.
+func (m *Migration) awaitStopShows(ctx context.Context, n int) error {
+	d := min(100*time.Millisecond<<(n-2), 20*time.Second)
+	if d < 3*time.Second {
+		return m.sleep(ctx, d)
+	}
+	return m.wait(ctx, "the stop to show", d)
+}
 
 // wait stands still, and says so first.
 func (m *Migration) wait(ctx context.Context, why string, d time.Duration) error {

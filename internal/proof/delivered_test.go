@@ -54,6 +54,7 @@ func TestWhatTheTargetHasBeyondTheLastCommit(t *testing.T) {
 		"nothing more":             {[][2]int{{5, 20}}, 20, 0},
 		"killed before the commit": {[][2]int{{5, 27}}, 27, 0},
 		"all there is":             {[][2]int{{5, 40}}, 40, 0},
+
 		"killed twice, and further the first time":     {[][2]int{{5, 33}, {15, 24}}, 33, 0},
 		"killed twice, and further the second time":    {[][2]int{{5, 24}, {20, 30}}, 30, 0},
 		"one is not there, so those behind come again": {[][2]int{{5, 22}, {23, 26}}, 22, 3},
