@@ -79,7 +79,8 @@ func EarlierTopics(p *offsetmap.Plan) map[string]bool {
 }
 
 // readable holds that the source still has what follows each offset, in the log that the
-// offset is of.
+// offset is of. A partition without one is copied from its first record on, which has to
+// be there still.
 func (d *decider) readable() {
 	now, ok := known(d, d.seen.Measured, "source/range-unknown", "measurement of the source")
 	stored, read := d.seen.Stored.Get()
@@ -91,13 +92,25 @@ func (d *decider) readable() {
 		ids[r.Topic] = r.TopicID
 	}
 	topics := WaveTopics(d.plan)
-	for tp, at := range stored.Offsets {
-		if !topics[tp.Topic] {
+	partitions := map[offsetmap.TopicPartition]bool{}
+	for tp := range now {
+		partitions[tp] = topics[tp.Topic]
+	}
+	for tp := range stored.Offsets {
+		partitions[tp] = topics[tp.Topic]
+	}
+	first, _ := offsetmap.Next(0)
+	for tp, ofTheWave := range partitions {
+		if !ofTheWave {
 			continue
 		}
 		m, there := now[tp]
 		id, planned := ids[tp.Topic]
+		at, held := stored.Offsets[tp]
 		next := at.Next()
+		if !held {
+			next = first
+		}
 		other := func(format string, args ...any) {
 			f := offsetmap.Finding{Check: "continue/other-log", Severity: offsetmap.Block, Scope: tp.String(), Acceptable: offsetmap.Exact, Detail: fmt.Sprintf(format, args...)}
 			if !d.lets(f) {

@@ -114,9 +114,12 @@ func TestAWaveDoesNotGoOnFromElsewhere(t *testing.T) {
 		"raised by hand":  {func(w *Observed) { store(w, 0, source(t, 451)) }, Moved, "continue/offsets-changed"},
 		"of another wave": {func(w *Observed) { storeTopic(w, tp("pay", 0), source(t, 7)) }, Moved, "offsets/unplanned"},
 		"expired":         {func(w *Observed) { edit(w, 0, func(m *offsetmap.Measured) { m.Range.Start = next(t, 452) }) }, Moved, "continue/offset-expired"},
-		"cut":             {func(w *Observed) { edit(w, 0, func(m *offsetmap.Measured) { m.Range.End = next(t, 450) }) }, Moved, "continue/other-log"},
-		"created again":   {func(w *Observed) { edit(w, 0, func(m *offsetmap.Measured) { m.TopicID = offsetmap.TopicID{9} }) }, Moved, "continue/other-log"},
-		"not measured":    {func(w *Observed) { edit(w, 0, func(m *offsetmap.Measured) { m.Range.Start = offsetmap.NextOffset{} }) }, Unknown, "source/range-unknown"},
+		"expired unread": {func(w *Observed) {
+			edit(w, 1, func(m *offsetmap.Measured) { m.Range.Start, m.Range.End = next(t, 100), next(t, 120) })
+		}, Moved, "continue/offset-expired"},
+		"cut":           {func(w *Observed) { edit(w, 0, func(m *offsetmap.Measured) { m.Range.End = next(t, 450) }) }, Moved, "continue/other-log"},
+		"created again": {func(w *Observed) { edit(w, 0, func(m *offsetmap.Measured) { m.TopicID = offsetmap.TopicID{9} }) }, Moved, "continue/other-log"},
+		"not measured":  {func(w *Observed) { edit(w, 0, func(m *offsetmap.Measured) { m.Range.Start = offsetmap.NextOffset{} }) }, Unknown, "source/range-unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := halted(t, p)
