@@ -61,6 +61,9 @@ func (tr *trial) goOn(ctx context.Context, step string, out *Outcome) error {
 	if err != nil {
 		return err
 	}
+	if err := tr.assigned(ctx); err != nil {
+		return err
+	}
 	again, err := tr.run(ctx, args...)
 	if err != nil {
 		return err
@@ -75,6 +78,18 @@ func (tr *trial) goOn(ctx context.Context, step string, out *Outcome) error {
 	}
 	out.Ends = finished
 	return tr.judge(ctx, step, out)
+}
+
+// assigned waits until some worker has the connector, if there is one. While a worker comes
+// back to its group its connectors are nobody's, and a step refuses; a Job tries again later.
+func (tr *trial) assigned(ctx context.Context) error {
+	return until(ctx, "a worker has the connector", func() (bool, error) {
+		status, err := tr.World.Connect().Status(ctx, tr.name)
+		if errors.Is(err, connectrest.ErrNotFound) || errors.Is(err, connectrest.ErrNoStatus) {
+			return true, nil
+		}
+		return err == nil && status.Connector.State != connectrest.StateUnassigned, err
+	})
 }
 
 // judge counts where a step that was finished has led to.

@@ -37,7 +37,7 @@ var made = map[string][]string{
 	}),
 	"apply":  slices.Concat(look, []string{"PATCH /connectors/{name}/offsets", "GET /connectors/{name}/offsets"}, look),
 	"verify": look,
-	"start":  slices.Concat(look, look, []string{"PUT /connectors/{name}/resume", "GET /connectors/{name}/status"}),
+	"start":  slices.Concat(look, look, []string{"PUT /connectors/{name}/resume", "GET /connectors/{name}/status", "GET /connectors/{name}/offsets"}),
 	"rollback before the start": slices.Concat(
 		look, look, []string{"PATCH /connectors/{name}/offsets", "GET /connectors/{name}/offsets"}, look,
 		[]string{"DELETE /connectors/{name}", "GET /connectors/{name}", "GET /", "GET /connector-plugins", "GET /connectors/{name}", "GET /connectors/{name}/offsets"},
