@@ -2,7 +2,6 @@ package flinkmm2
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -182,13 +181,7 @@ func (r AcceptanceRequest) check(plan *offsetmap.Plan) error {
 }
 
 // Encode returns the list as a file.
-func (l *AcceptanceList) Encode() ([]byte, error) {
-	out, err := json.MarshalIndent(l, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return append(out, '\n'), nil
-}
+func (l *AcceptanceList) Encode() ([]byte, error) { return encodeFile(l) }
 
 // journalStart is what a journal tells of a plan's start.
 type journalStart struct {

@@ -2,7 +2,6 @@ package flinkmm2
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -104,13 +103,7 @@ func (r *AuditReport) err() error {
 }
 
 // Encode returns the report as a file.
-func (r *AuditReport) Encode() ([]byte, error) {
-	out, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return append(out, '\n'), nil
-}
+func (r *AuditReport) Encode() ([]byte, error) { return encodeFile(r) }
 
 // audit is what the points are judged from.
 type audit struct {

@@ -1,7 +1,6 @@
 package flinkmm2
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -29,13 +28,7 @@ type Boundary struct {
 }
 
 // Encode returns the boundary as a file.
-func (b *Boundary) Encode() ([]byte, error) {
-	out, err := json.MarshalIndent(b, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return append(out, '\n'), nil
-}
+func (b *Boundary) Encode() ([]byte, error) { return encodeFile(b) }
 
 // ReadBoundary reads a boundary file strictly: the version and kind of this
 // package, every member there, once, and none unknown, and one C' for each

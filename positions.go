@@ -1,8 +1,6 @@
 package flinkmm2
 
 import (
-	"encoding/json"
-
 	"github.com/flinkmm2/flinkmm2/flinkstate"
 	"github.com/flinkmm2/flinkmm2/offsetmap"
 )
@@ -39,10 +37,4 @@ func Export(s *flinkstate.Snapshot) *Positions {
 }
 
 // Encode returns the positions as a file.
-func (p *Positions) Encode() ([]byte, error) {
-	out, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return append(out, '\n'), nil
-}
+func (p *Positions) Encode() ([]byte, error) { return encodeFile(p) }

@@ -1,7 +1,6 @@
 package flinkmm2
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -88,13 +87,7 @@ type ProofExample struct {
 }
 
 // Encode returns the proof as a file.
-func (p *Proof) Encode() ([]byte, error) {
-	out, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return append(out, '\n'), nil
-}
+func (p *Proof) Encode() ([]byte, error) { return encodeFile(p) }
 
 // Err returns what the proof does not show, nil when it is proven: ErrProofFailed,
 // ErrNoProgress, ErrProgressWithoutRecords or ErrNotProven, with a line for each

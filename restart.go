@@ -2,7 +2,6 @@ package flinkmm2
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -259,13 +258,7 @@ func (r *RestartMark) of(plan *offsetmap.Plan) error {
 }
 
 // Encode returns the mark as a file.
-func (r *RestartMark) Encode() ([]byte, error) {
-	out, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return append(out, '\n'), nil
-}
+func (r *RestartMark) Encode() ([]byte, error) { return encodeFile(r) }
 
 // ReadRestartMark reads a file of a RestartMark strictly.
 func ReadRestartMark(path string) (*RestartMark, error) {

@@ -88,6 +88,17 @@ It writes nothing but a line to state.dir/journal.jsonl.`,
 
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
+// approvalOf is a person's word for what has the digest. seen says where they read it.
+func approvalOf(what, digest, by, seen string) (flinkmm2.Approval, error) {
+	switch {
+	case !digestForm.MatchString(digest):
+		return flinkmm2.Approval{}, usagef("--digest %q: want the %s's whole digest, sha256: and 64 hex digits, as %s", digest, what, seen)
+	case by == "":
+		return flinkmm2.Approval{}, usagef("--by: whose word is it? the operating system names no user")
+	}
+	return flinkmm2.Approval{Digest: digest, By: by}, nil
+}
+
 func (a *app) startCommand() *cobra.Command {
 	digest, by := "", osUser()
 	cmd := a.step("start", "Resume the connector, on a person's word",
@@ -102,14 +113,12 @@ nothing could be proven later, and then resumes the connector. It is the only
 subcommand that makes anything run. RUNNING proves nothing: watch does.`,
 		"runbook -f migration.yaml watch",
 		func(ctx context.Context) error {
-			switch {
-			case !digestForm.MatchString(digest):
-				return usagef("--digest %q: want the plan's whole digest, sha256: and 64 hex digits, as runbook show prints it", digest)
-			case by == "":
-				return usagef("--by: whose word is it? the operating system names no user")
+			approval, err := approvalOf("plan", digest, by, "runbook show prints it")
+			if err != nil {
+				return err
 			}
 			return a.withPlan(func(s *session, plan *offsetmap.Plan) error {
-				started, err := s.steps.Start(ctx, plan, flinkmm2.Approval{Digest: digest, By: by})
+				started, err := s.steps.Start(ctx, plan, approval)
 				if err != nil {
 					return err
 				}

@@ -45,13 +45,11 @@ state.dir/journal.jsonl. It can be run again. Afterwards no plan of before can b
 applied, started or rolled back; it starts nothing.`,
 		"runbook -f migration.yaml plan --replace",
 		func(ctx context.Context) error {
-			switch {
-			case !digestForm.MatchString(digest):
-				return usagef("--digest %q: want the backup's whole digest, sha256: and 64 hex digits, as it stands in its file", digest)
-			case by == "":
-				return usagef("--by: whose word is it? the operating system names no user")
+			approval, err := approvalOf("backup", digest, by, "it stands in its file")
+			if err != nil {
+				return err
 			}
-			return a.restore(ctx, flinkmm2.Approval{Digest: digest, By: by})
+			return a.restore(ctx, approval)
 		})
 	cmd.Flags().StringVar(&digest, "digest", "", "digest of the backup that is meant (required)")
 	cmd.Flags().StringVar(&by, "by", by, "who gives the word")

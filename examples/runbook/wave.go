@@ -114,18 +114,16 @@ It writes lines to state.dir/journal.jsonl, and resumes the connector. RUNNING p
 nothing: watch does, from the start of that wave, with its plan as state.dir/plan.json.`,
 		"runbook -f migration.yaml watch",
 		func(ctx context.Context) error {
-			switch {
-			case !digestForm.MatchString(digest):
-				return usagef("--digest %q: want the plan's whole digest, sha256: and 64 hex digits, as runbook show prints it", digest)
-			case by == "":
-				return usagef("--by: whose word is it? the operating system names no user")
+			approval, err := approvalOf("plan", digest, by, "runbook show prints it")
+			if err != nil {
+				return err
 			}
 			s, err := a.open()
 			if err != nil {
 				return err
 			}
 			defer s.close()
-			return a.goOn(ctx, s, flinkmm2.Approval{Digest: digest, By: by})
+			return a.goOn(ctx, s, approval)
 		})
 	cmd.Flags().StringVar(&digest, "digest", "", "digest of the plan that is meant (required)")
 	cmd.Flags().StringVar(&by, "by", by, "who gives the word")

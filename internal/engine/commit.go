@@ -19,16 +19,7 @@ func (d *decider) handBack() Decision {
 	tasks := d.stopped()
 	known(d, d.seen.Stored, "offsets/unknown", "Connect offsets of connector "+d.plan.Body.Connector.Name)
 	known(d, d.seen.Measured, "source/range-unknown", "measurement of source and target")
-	switch {
-	case d.refused():
-		return d.refusal()
-	case tasks > 0:
-		return Decision{Act: AwaitTasks}
-	case !d.seen.Settled:
-		return Decision{Act: Settle}
-	default:
-		return Decision{Act: Reverse}
-	}
+	return d.onceStill(tasks, Reverse)
 }
 
 // oldSavepoint decides whether Flink may restore the savepoint of the plan: whatever

@@ -32,16 +32,7 @@ func (d *decider) goOn() Decision {
 	if stored, ok := d.seen.Stored.Get(); ok && journal {
 		d.stillStands(h.Stood, StoodAt(stored.Offsets))
 	}
-	switch {
-	case d.refused():
-		return d.refusal()
-	case tasks > 0:
-		return Decision{Act: AwaitTasks}
-	case !d.seen.Settled:
-		return Decision{Act: Settle}
-	default:
-		return Decision{Act: Resume}
-	}
+	return d.onceStill(tasks, Resume)
 }
 
 // stillStands holds each topic of the wave and those before it to what Connect held when

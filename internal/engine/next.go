@@ -76,6 +76,21 @@ func (d *decider) refusal() Decision {
 	return Decision{Refusal: r}
 }
 
+// onceStill is the act that comes where nothing refuses, once no task is left and
+// nothing moves.
+func (d *decider) onceStill(tasks int, act Act) Decision {
+	switch {
+	case d.refused():
+		return d.refusal()
+	case tasks > 0:
+		return Decision{Act: AwaitTasks}
+	case !d.seen.Settled:
+		return Decision{Act: Settle}
+	default:
+		return Decision{Act: act}
+	}
+}
+
 // known returns the fact's value, or records that it is missing.
 func known[T any](d *decider, f offsetmap.Fact[T], check, what string) (T, bool) {
 	v, ok := f.Get()

@@ -103,14 +103,5 @@ func (d *decider) afterStart(c Connector, h History) Decision {
 	}
 	known(d, d.seen.Stored, "offsets/unknown", "Connect offsets of connector "+d.plan.Body.Connector.Name)
 	known(d, d.seen.Measured, "source/range-unknown", "measurement of source and target")
-	switch {
-	case d.refused():
-		return d.refusal()
-	case c.Tasks > 0:
-		return Decision{Act: AwaitTasks}
-	case !d.seen.Settled:
-		return Decision{Act: Settle}
-	default:
-		return Decision{Act: Reverse}
-	}
+	return d.onceStill(c.Tasks, Reverse)
 }
